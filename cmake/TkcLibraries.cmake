@@ -1,0 +1,65 @@
+# Finds LLVM, MLIR and fmt, and defines how a folder becomes a library.
+#
+#   tkc_add_library(NAME SOURCES ... LINK ... [MLIR] [EXCEPTIONS])   one static library; MLIR adds the MLIR headers, the precompiled header and the link
+#   tkc_embed(TARGET OUTPUT FILES ...)                  C++ source that holds the files' texts (see cmake/Embed.cmake)
+
+find_package(MLIR 22 REQUIRED CONFIG)
+find_package(LLVM 22 REQUIRED CONFIG)
+find_package(fmt REQUIRED)
+find_package(Threads REQUIRED)
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-exceptions)
+add_compile_definitions(${LLVM_DEFINITIONS_LIST})
+add_link_options(-fuse-ld=lld)
+if(TKC_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# One interface target stands for "LLVM and MLIR": the two shared libraries, or in a static build the archives and three back ends.
+add_library(tkcMlir INTERFACE)
+target_include_directories(tkcMlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+if(TKC_STATIC)
+  include(TkcStatic)
+else()
+  target_link_libraries(tkcMlir INTERFACE MLIR LLVM)
+endif()
+
+set(TKC_PCH_OWNER "" CACHE INTERNAL "")
+
+function(tkc_add_library name)
+  cmake_parse_arguments(ARG "MLIR;EXCEPTIONS" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} $<IF:$<BOOL:${TKC_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
+  if(ARG_EXCEPTIONS)
+    target_compile_options(${name} PRIVATE -fexceptions)
+  endif()
+  if(ARG_MLIR)
+    target_link_libraries(${name} PUBLIC tkcMlir)
+    tkc_use_precompiled_mlir(${name})
+  endif()
+endfunction()
+
+# The first MLIR library owns the precompiled header, the rest reuse it.
+function(tkc_use_precompiled_mlir name)
+  target_compile_options(${name} PRIVATE -fpch-instantiate-templates)
+  if(NOT TKC_PCH_OWNER)
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/MlirPrecompiled.h)
+    set(TKC_PCH_OWNER ${name} CACHE INTERNAL "")
+  else()
+    target_precompile_headers(${name} REUSE_FROM ${TKC_PCH_OWNER})
+  endif()
+endfunction()
+
+function(tkc_embed target output)
+  cmake_parse_arguments(ARG "" "" "FILES" ${ARGN})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${ARG_FILES}" -DOUTPUT=${output} -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${ARG_FILES} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

@@ -1,0 +1,55 @@
+// The tt dialect: include this for its types, enumerations and operations.
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tk::tt {
+/// Global memory, the one resource that loads, stores, atomics, prints and assertions touch.
+struct GlobalMemory : public mlir::SideEffects::Resource::Base<GlobalMemory> {
+  llvm::StringRef getName() final { return "<GlobalMemory>"; }
+};
+} // namespace tk::tt
+
+#include "dialects/tt/TTDialect.h.inc"
+#include "dialects/tt/TTEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/tt/TTTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/tt/TTOps.h.inc"
+
+namespace tk::tt {
+/// The type of an element: of a tile its element type, else the type itself.
+inline mlir::Type elementType(mlir::Type type) {
+  if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type))
+    return tile.getElementType();
+  return type;
+}
+/// The extents of a tile; none for a scalar.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Type type) {
+  if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type))
+    return tile.getShape();
+  return {};
+}
+inline bool isTile(mlir::Type type) { return mlir::isa<mlir::RankedTensorType>(type); }
+/// `element` as a scalar or as a tile of the shape that `like` has.
+inline mlir::Type withShapeOf(mlir::Type element, mlir::Type like) {
+  if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(like))
+    return mlir::RankedTensorType::get(tile.getShape(), element);
+  return element;
+}
+/// Bytes of one element in memory: pointers take 8, i1 takes 1.
+int64_t bytesOf(mlir::Type element);
+} // namespace tk::tt
