@@ -16,7 +16,7 @@ namespace tk::lang {
 
 enum class Severity { Error, Warning, Note };
 
-/// One entry per message: TK_ERROR(name, "format"), TK_WARNING, TK_NOTE in Diagnostics.def; formats are fmt's.
+/// One entry per message: TK_DIAGNOSTIC(name, severity, "text") in Diagnostics.def.
 enum class Diag : uint16_t {
 #define TK_DIAGNOSTIC(name, severity, text) name,
 #include "lang/syntax/Diagnostics.def"
@@ -33,26 +33,32 @@ struct Message {
   std::string text;
 };
 
-/// Collects messages in order. After `limit` errors, further ones are counted but not kept. Not thread-safe.
+/// Collects messages in order. After `limit` errors, further ones are counted but not kept (likewise warnings). Not thread-safe.
+/// Refers to the files of the places that were reported: they must live until the last render.
 class Diagnostics {
 public:
   explicit Diagnostics(unsigned limit = 20) : limit(limit) {}
 
   /// Reports; a note belongs to the last error or warning before it and vanishes with it when that one is dropped.
-  /// The arguments are those of the message's format.
-  template <typename... Args> void report(Diag id, Place place, const Args &...args) { add(id, place, fmt::format(fmt::runtime(diagText(id)), args...)); }
+  /// The arguments, each formatted by fmt, replace `{}` or `{0}` in the message's text. A field without an argument shows as `?`.
+  template <typename... Args> void report(Diag id, Place place, const Args &...args) {
+    add(id, place, expand(diagText(id), {argumentText(args)...}));
+  }
 
   bool hasErrors() const { return errors != 0; }
   unsigned errorCount() const { return errors; }
   const std::vector<Message> &messages() const { return list; }
-  void clear() { list.clear(), errors = 0; }
+  void clear() { list.clear(), errors = warnings = 0, dropping = false; }
   /// All messages with the source line and the range underlined; long lines are cut around the range.
   std::string render(bool colour = false) const;
 
 private:
+  template <typename T> static std::string argumentText(const T &value) { return fmt::format("{}", value); }
+  static std::string argumentText(const char *text) { return text ? text : "?"; }
+  static std::string expand(std::string_view format, const std::vector<std::string> &args);
   void add(Diag id, Place place, std::string text);
   std::vector<Message> list;
-  unsigned errors = 0, limit;
+  unsigned errors = 0, warnings = 0, limit;
   bool dropping = false;
 };
 

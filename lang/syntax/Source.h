@@ -38,7 +38,10 @@ public:
 
 private:
   std::string fileName, contents;
+  uint32_t codePoints(uint32_t offset) const;
+
   std::vector<uint32_t> lineStarts;
+  std::vector<uint32_t> checkpoints; // code points before every 256th byte; empty for ASCII
 };
 
 /// A place: a file and a range in it. An empty place has no file.

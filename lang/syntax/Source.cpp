@@ -1,0 +1,101 @@
+// The line table of a source file and how it is read from disk.
+//
+// Columns count code points, and a line may be megabytes long: a file that is not plain ASCII keeps the number of code points
+// before every 256th byte, so that position() looks at no more than 256 bytes.
+#include "lang/syntax/Source.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sys/stat.h>
+
+namespace tk::lang {
+
+static constexpr uint32_t kStride = 256;
+static constexpr size_t kMaxFileSize = size_t(256) << 20;
+
+static bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+SourceFile::SourceFile(std::string name, std::string text) : fileName(std::move(name)), contents(std::move(text)) {
+  if (contents.starts_with("\xEF\xBB\xBF"))
+    contents.erase(0, 3);
+  if (contents.size() > kMaxFileSize) // offsets are 32 bits wide; read() has refused such a file already
+    contents.resize(kMaxFileSize);
+
+  lineStarts.push_back(0);
+  bool ascii = true;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    char c = contents[i];
+    ascii &= static_cast<signed char>(c) >= 0;
+    if (c == '\n' || (c == '\r' && (i + 1 == contents.size() || contents[i + 1] != '\n')))
+      lineStarts.push_back(static_cast<uint32_t>(i + 1));
+  }
+  if (ascii)
+    return;
+  uint32_t count = 0;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    if (i % kStride == 0)
+      checkpoints.push_back(count);
+    count += !isContinuation(contents[i]);
+  }
+  checkpoints.push_back(count);
+}
+
+/// The number of code points that start before `offset`.
+uint32_t SourceFile::codePoints(uint32_t offset) const {
+  if (checkpoints.empty())
+    return offset;
+  uint32_t count = checkpoints[offset / kStride];
+  for (uint32_t i = offset / kStride * kStride; i < offset; ++i)
+    count += !isContinuation(contents[i]);
+  return count;
+}
+
+LineColumn SourceFile::position(uint32_t offset) const {
+  offset = std::min<uint32_t>(offset, static_cast<uint32_t>(contents.size()));
+  auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
+  uint32_t line = static_cast<uint32_t>(next - lineStarts.begin());
+  return {line, codePoints(offset) - codePoints(lineStarts[line - 1]) + 1};
+}
+
+std::string_view SourceFile::line(uint32_t number) const {
+  if (number == 0 || number > lineCount())
+    return {};
+  uint32_t begin = lineStarts[number - 1];
+  uint32_t end = number < lineCount() ? lineStarts[number] : static_cast<uint32_t>(contents.size());
+  if (end > begin && contents[end - 1] == '\n')
+    --end;
+  if (end > begin && contents[end - 1] == '\r')
+    --end;
+  return std::string_view(contents).substr(begin, end - begin);
+}
+
+std::shared_ptr<SourceFile> SourceFile::read(const std::string &path, std::string &error) {
+  auto fail = [&](const std::string &why) {
+    error = "can't read `" + path + "`: " + why;
+    return nullptr;
+  };
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> stream(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!stream) {
+    stream.release();
+    return fail(std::strerror(errno));
+  }
+  struct stat status;
+  if (::fstat(::fileno(stream.get()), &status) == 0 && S_ISDIR(status.st_mode))
+    return fail("it is a directory");
+  std::string text;
+  char buffer[65536];
+  for (;;) {
+    size_t count = std::fread(buffer, 1, sizeof buffer, stream.get());
+    text.append(buffer, count);
+    if (text.size() > kMaxFileSize)
+      return fail("it is larger than 256 MiB");
+    if (count == sizeof buffer)
+      continue;
+    if (std::ferror(stream.get()))
+      return fail(std::strerror(errno));
+    return std::make_shared<SourceFile>(path, std::move(text));
+  }
+}
+
+} // namespace tk::lang
