@@ -1,10 +1,14 @@
 # Finds LLVM, MLIR and fmt, and defines how a folder becomes a library.
 #
 #   tkc_add_library(NAME SOURCES ... LINK ... [MLIR] [EXCEPTIONS])   one static library; MLIR adds the MLIR headers, the precompiled header and the link
-#   tkc_embed(TARGET OUTPUT FILES ...)                  C++ source that holds the files' texts (see cmake/Embed.cmake)
+#   tkc_embed(TARGET OUTPUT NAME space::name FILES ...)  C++ source that holds the files' texts (see cmake/Embed.cmake)
 
-find_package(MLIR 22 REQUIRED CONFIG)
-find_package(LLVM 22 REQUIRED CONFIG)
+find_package(MLIR REQUIRED CONFIG)
+find_package(LLVM REQUIRED CONFIG)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "LLVM 22 is needed, found ${LLVM_VERSION} in ${LLVM_DIR}")
+endif()
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -57,9 +61,13 @@ function(tkc_use_precompiled_mlir name)
 endfunction()
 
 function(tkc_embed target output)
-  cmake_parse_arguments(ARG "" "" "FILES" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "FILES" ${ARGN})
+  if(NOT ARG_NAME)
+    set(ARG_NAME tk::embedded::files)
+  endif()
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} "-DFILES=${ARG_FILES}" -DOUTPUT=${output} -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${ARG_FILES}" -DOUTPUT=${output} -DNAME=${ARG_NAME} -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
     DEPENDS ${ARG_FILES} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
