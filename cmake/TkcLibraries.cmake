@@ -17,7 +17,7 @@ include(AddLLVM)
 include(AddMLIR)
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-exceptions)
-add_compile_definitions(${LLVM_DEFINITIONS_LIST})
+add_definitions(${LLVM_DEFINITIONS_LIST})
 add_link_options(-fuse-ld=lld)
 if(TKC_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-omit-frame-pointer)
