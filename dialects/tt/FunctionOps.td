@@ -20,7 +20,7 @@ def TT_FuncOp : TT_Op<"func", [AffineScope, AutomaticAllocationScope, IsolatedFr
     ::mlir::Region *getCallableRegion() { return isExternal() ? nullptr : &getBody(); }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
-    bool isKernel() { return !::mlir::SymbolTable::getSymbolVisibility(*this).operator==(::mlir::SymbolTable::Visibility::Private); }
+    bool isKernel() { return ::mlir::SymbolTable::getSymbolVisibility(*this) != ::mlir::SymbolTable::Visibility::Private; }
   }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

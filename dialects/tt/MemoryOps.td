@@ -11,6 +11,7 @@ def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [AllTypesMatch<["result", "ptr"]>]>
   let results = (outs TT_PtrLike:$result);
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 def TT_PtrToIntOp : TT_ElementwiseOp<"ptr_to_int"> {
@@ -37,7 +38,8 @@ def TT_BitcastOp : TT_ElementwiseOp<"bitcast"> {
   let hasVerifier = 1;
 }
 
-def TT_LoadOp : TT_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def TT_LoadOp : TT_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<InferTypeOpInterface>, AttrSizedOperandSegments,
+                               TT_MaskOf<"ptr">, TT_PointeesOf<"ptr", "other">]> {
   let summary = "read through a pointer or a tile of pointers";
   let description = [{
     Masked-off elements are not accessed; their value is `other`, or zero without it. An i1 element is a byte that is
@@ -51,9 +53,7 @@ def TT_LoadOp : TT_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfac
                        DefaultValuedAttr<TT_EvictionPolicy, "::tk::tt::EvictionPolicy::NORMAL">:$evict,
                        DefaultValuedAttr<BoolAttr, "false">:$isVolatile);
   let results = (outs TT_Value:$result);
-  let builders = [
-    OpBuilder<(ins "::mlir::Value":$ptr, CArg<"::mlir::Value", "{}">:$mask, CArg<"::mlir::Value", "{}">:$other,
-                   CArg<"CacheModifier", "CacheModifier::NONE">:$cache, CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict, CArg<"bool", "false">:$isVolatile)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$ptr)>, OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$mask)>];
   let assemblyFormat = [{
     $ptr (`,` $mask^)? (`,` $other^)? oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict) attr-dict `:` type($ptr)
   }];
@@ -61,7 +61,7 @@ def TT_LoadOp : TT_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfac
   let hasVerifier = 1;
 }
 
-def TT_StoreOp : TT_Op<"store"> {
+def TT_StoreOp : TT_Op<"store", [TT_PointeesOf<"ptr", "value">, TT_MaskOf<"ptr">]> {
   let summary = "write through a pointer or a tile of pointers";
   let description = [{
     Masked-off elements are not accessed. An i1 value is stored as the byte 0 or 1.
@@ -71,9 +71,7 @@ def TT_StoreOp : TT_Op<"store"> {
   let arguments = (ins Arg<TT_PtrLike, "", [MemWrite<GlobalMemory>]>:$ptr, TT_Value:$value, Optional<TT_I1Like>:$mask,
                        DefaultValuedAttr<TT_CacheModifier, "::tk::tt::CacheModifier::NONE">:$cache,
                        DefaultValuedAttr<TT_EvictionPolicy, "::tk::tt::EvictionPolicy::NORMAL">:$evict);
-  let builders = [
-    OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value, CArg<"::mlir::Value", "{}">:$mask,
-                   CArg<"CacheModifier", "CacheModifier::NONE">:$cache, CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value)>];
   let assemblyFormat = [{
     $ptr `,` $value (`,` $mask^)? oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict) attr-dict `:` type($ptr)
   }];

@@ -4,7 +4,7 @@
 
 include "dialects/tt/TTOpBase.td"
 
-def TT_ReduceOp : TT_Op<"reduce", [SameOperandsShape, RecursiveMemoryEffects, SingleBlock]> {
+def TT_ReduceOp : TT_Op<"reduce", [SameOperandsShape, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "reduction of one or more tiles along one axis with a combine region";
   let description = [{
     The region takes 2n scalars (n left, n right) and returns n. It is associative; it need not be commutative: elements
@@ -27,7 +27,7 @@ def TT_ReduceReturnOp : TT_Op<"reduce.return", [HasParent<"ReduceOp">, Pure, Ter
   let assemblyFormat = "$result attr-dict `:` type($result)";
 }
 
-def TT_ScanOp : TT_Op<"scan", [SameOperandsShape, RecursiveMemoryEffects, SingleBlock]> {
+def TT_ScanOp : TT_Op<"scan", [SameOperandsShape, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
   let summary = "inclusive scan of one or more tiles along one axis with a combine region";
   let description = [{
     result[i] combines elements 0..i in order; with `reverse` it combines n-1..i, the accumulated value first.
@@ -48,7 +48,7 @@ def TT_ScanReturnOp : TT_Op<"scan.return", [HasParent<"ScanOp">, Pure, Terminato
   let assemblyFormat = "$result attr-dict `:` type($result)";
 }
 
-def TT_HistogramOp : TT_PureOp<"histogram"> {
+def TT_HistogramOp : TT_PureOp<"histogram", [TT_MaskOf<"src">]> {
   let summary = "count of each value 0 <= v < n in a rank-1 i32 tile; other values are dropped";
   let description = "H1. The operand is rank 1 of i32. H2. The result is rank 1 of i32. H3. The mask has the operand's shape.";
   let arguments = (ins TT_TileOf<[TT_Int]>:$src, Optional<TT_I1Like>:$mask);

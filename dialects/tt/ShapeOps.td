@@ -23,17 +23,14 @@ def TT_SplatOp : TT_PureOp<"splat"> {
   let hasVerifier = 1;
 }
 
-def TT_UnsplatOp : TT_PureOp<"unsplat"> {
+def TT_UnsplatOp : TT_PureOp<"unsplat", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "the element of a tile that has exactly one";
   let description = "US1. The operand has one element. US2. The result is its element type.";
   let arguments = (ins TT_Tile:$src);
   let results = (outs TT_Scalar:$result);
   let assemblyFormat = "$src attr-dict `:` type($src)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$src)>];
   let hasFolder = 1;
   let hasVerifier = 1;
-  let extraClassDeclaration = [{}];
-  let traits = [DeclareOpInterfaceMethods<InferTypeOpInterface>];
 }
 
 def TT_ExpandDimsOp : TT_PureOp<"expand_dims"> {
@@ -43,6 +40,7 @@ def TT_ExpandDimsOp : TT_PureOp<"expand_dims"> {
   let results = (outs TT_Tile:$result);
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -53,6 +51,7 @@ def TT_BroadcastOp : TT_PureOp<"broadcast"> {
   let results = (outs TT_Tile:$result);
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -63,6 +62,7 @@ def TT_ReshapeOp : TT_PureOp<"reshape"> {
   let results = (outs TT_Tile:$result);
   let assemblyFormat = "$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict `:` type($src) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -73,6 +73,7 @@ def TT_TransOp : TT_PureOp<"trans"> {
   let results = (outs TT_Tile:$result);
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -96,10 +97,10 @@ def TT_SplitOp : TT_PureOp<"split", [AllTypesMatch<["outLHS", "outRHS"]>]> {
 
 def TT_CatOp : TT_PureOp<"cat"> {
   let summary = "one tile after the other along axis 0";
-  let description = "CT1. Equal shapes but for axis 0, whose extents add up.";
+  let description = "One type stands for both operands when they are equal. CT1. Equal shapes and element types but for the extents of axis 0, which add up.";
   let arguments = (ins TT_Tile:$lhs, TT_Tile:$rhs);
   let results = (outs TT_Tile:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<CatTypes>(type($lhs), type($rhs)) `->` type($result)";
   let hasVerifier = 1;
 }
 

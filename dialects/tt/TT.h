@@ -50,6 +50,18 @@ inline mlir::Type withShapeOf(mlir::Type element, mlir::Type like) {
     return mlir::RankedTensorType::get(tile.getShape(), element);
   return element;
 }
+/// One of the element types of tt: a pointer, a signless integer of 1, 8, 16, 32 or 64 bits, or a floating-point type that tt knows.
+bool isScalarType(mlir::Type type);
+/// The most elements a tile may have.
+inline constexpr int64_t kMaxTileElements = int64_t(1) << 31;
+/// At least one axis, every extent at least 1, at most kMaxTileElements elements.
+bool isTileShape(llvm::ArrayRef<int64_t> shape);
+/// The type of what a pointer, or each pointer of a tile, points to, in that shape. Null when `type` is neither.
+mlir::Type pointeesOf(mlir::Type type);
+/// i1 in the shape of `type`.
+mlir::Type maskTypeFor(mlir::Type type);
+/// For operand types that a verifier states better than a trait can.
+inline bool leaveToVerifier(mlir::Type, mlir::Type) { return true; }
 /// Bytes of one element in memory: pointers take 8, i1 takes 1.
 int64_t bytesOf(mlir::Type element);
 } // namespace tk::tt

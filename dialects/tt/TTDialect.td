@@ -21,23 +21,31 @@ def TT_Dialect : Dialect {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
   let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = "void registerTypes();";
 }
 
 class TT_Type<string name, string typeMnemonic> : TypeDef<TT_Dialect, name> { let mnemonic = typeMnemonic; }
 
 def TT_PointerType : TT_Type<"Pointer", "ptr"> {
   let summary = "address of one element of a type in an address space";
-  let description = "Prints as `!tt.ptr<f32>` or `!tt.ptr<f32, 3>`; address space 1 (global memory) is the default.";
+  let description = [{
+    Prints as `!tt.ptr<f32>` or `!tt.ptr<f32, 3>`; address space 1 (global memory) is the default.
+    P1. The pointee is a tt scalar. P2. The address space is at least 0.
+  }];
   let parameters = (ins "::mlir::Type":$pointeeType, "int":$addressSpace);
-  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType), [{ return $_get(pointeeType.getContext(), pointeeType, 1); }]>];
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType, CArg<"int", "1">:$addressSpace), [{
+    return $_get(pointeeType.getContext(), pointeeType, addressSpace);
+  }]>];
   let hasCustomAssemblyFormat = 1;
-  let skipDefaultBuilders = 0;
+  let genVerifyDecl = 1;
 }
 
 // ---- what a value may be ----
 def TT_Float : AnyTypeOf<[F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F16, BF16, F32, F64], "floating-point">;
 def TT_Int : AnyTypeOf<[I1, I8, I16, I32, I64], "integer">;
-class TT_TileOf<list<Type> elements> : RankedTensorOf<elements, [HasStaticShapePred], "tile">;
+def TT_TileShapePred : CPred<"::tk::tt::isTileShape(::llvm::cast<::mlir::RankedTensorType>($_self).getShape())">;
+class TT_TileOf<list<Type> elements> : RankedTensorOf<elements, [TT_TileShapePred], "tile">;
 def TT_Scalar : AnyTypeOf<[TT_Float, TT_Int, TT_PointerType], "scalar">;
 def TT_Tile : TT_TileOf<[TT_Float, TT_Int, TT_PointerType]>;
 def TT_Value : AnyTypeOf<[TT_Scalar, TT_Tile], "scalar or tile">;
