@@ -1,0 +1,69 @@
+// From a kernel file to a launch.
+//
+//   auto kernel = tk::Module::fromFile("softmax.tk").kernel("softmax");
+//   kernel.launch(stream, tk::grid(rows), out, in, outStride, inStride, cols, tk::meta("BLOCK", 1024));
+//
+// A launch compiles the kernel for the types and properties of its arguments when it meets them for the first time, and keeps the code. Modules and
+// kernels are handles: cheap to copy, safe to use from several threads, alive as long as any handle is. Everything throws tk::Error.
+#pragma once
+#include "tk/argument.h"
+#include "tk/error.h"
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tk {
+
+/// Where a launch is ordered. The default is the host CPU, where a launch returns when it is done.
+struct Stream {
+  void *handle = nullptr;
+};
+
+/// Programs along each axis. An extent of 0 launches nothing.
+struct Grid {
+  int64_t x = 1, y = 1, z = 1;
+};
+inline Grid grid(int64_t x, int64_t y = 1, int64_t z = 1) { return {x, y, z}; }
+
+class Kernel {
+public:
+  const std::string &name() const;
+  /// The parameters' names, in order.
+  const std::vector<std::string> &parameters() const;
+
+  /// Positional arguments first, then tk::meta ones in any order. Parameters with a default may be left out.
+  template <typename... Args> void launch(Stream stream, Grid grid, const Args &...args) const {
+    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
+    launchList(stream, grid, list.data(), list.size());
+  }
+  void launchList(Stream stream, Grid grid, const Argument *arguments, size_t count) const;
+  /// How many specializations have been compiled so far.
+  size_t compiledCount() const;
+
+  struct Impl;
+
+private:
+  friend class Module;
+  explicit Kernel(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
+  std::shared_ptr<Impl> impl;
+};
+
+class Module {
+public:
+  /// Parses and checks. Error(User) holds the diagnostics.
+  static Module fromFile(const std::string &path);
+  /// `name` stands for the file in messages.
+  static Module fromSource(const std::string &text, const std::string &name = "<source>");
+
+  std::vector<std::string> kernelNames() const;
+  Kernel kernel(const std::string &name) const;
+
+  struct Impl;
+
+private:
+  explicit Module(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
+  std::shared_ptr<Impl> impl;
+};
+
+} // namespace tk
