@@ -1,0 +1,29 @@
+# How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %S the test's own.
+import os
+import lit.formats
+
+config.name = "tkc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".tk", ".test"]
+config.test_source_root = os.path.dirname(__file__)
+# Programs with their own main, and inputs of tests.
+config.excludes = ["unit", "bench", "robustness", "conformance", "Inputs"]
+
+for name in ("tkc", "tk-opt"):
+    config.substitutions.append((r"(?<![\w./%-])" + name + r"(?![\w./-])", os.path.join(config.tkc_bin, name)))
+for name in ("FileCheck", "not", "split-file", "count"):
+    config.substitutions.append((r"(?<![\w./%-])" + name + r"(?![\w./-])", os.path.join(config.llvm_tools, name)))
+config.substitutions.append(("%samples", os.path.join(config.tkc_source, "samples")))
+
+# A test may say `REQUIRES: tk-opt`, or `UNSUPPORTED: quick` to be left out of `tools/dev test --quick`.
+for name in ("tkc", "tk-opt"):
+    if os.path.exists(os.path.join(config.tkc_bin, name)):
+        config.available_features.add(name)
+if lit_config.params.get("quick"):
+    config.available_features.add("quick")
+if config.tkc_sanitize:
+    config.available_features.add("asan")
+
+# Nothing of the user's settings reaches a test, and nothing is cached between tests.
+config.environment = {"PATH": config.llvm_tools + os.pathsep + os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "HOME": config.test_exec_root,
+                      "TKC_CACHE_DIR": os.path.join(config.test_exec_root, "cache")}
