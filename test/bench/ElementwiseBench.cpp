@@ -1,0 +1,59 @@
+// vector_add and softmax: memory-bound work on all threads, buffers warm, the same arrays for both sides.
+#include "runtime/device/cpu/ThreadPool.h"
+#include "test/bench/Benches.h"
+#include "test/bench/Peers.h"
+#include "tk/tk.h"
+#include <cmath>
+#include <fmt/format.h>
+#include <random>
+
+namespace tk::bench {
+
+static Array randomArray(std::vector<int64_t> shape, unsigned seed) {
+  Array result(DType::F32, std::move(shape));
+  std::minstd_rand generator(seed);
+  std::uniform_real_distribution<float> distribution(-3, 3);
+  for (int64_t i = 0; i < result.size(); ++i)
+    result.as<float>()[i] = distribution(generator);
+  return result;
+}
+
+/// Both results are the same up to rounding, or the measurement means nothing.
+static void checkClose(const char *what, const Array &ours, const Array &peer) {
+  for (int64_t i = 0; i < ours.size(); ++i)
+    if (!(std::fabs(ours.as<float>()[i] - peer.as<float>()[i]) <= 1e-5f * std::fabs(peer.as<float>()[i]) + 1e-7f))
+      throw Error(ErrorKind::Internal, fmt::format("{}: element {} is {}, the peer has {}", what, i, ours.as<float>()[i], peer.as<float>()[i]));
+}
+
+static void overThreads(runtime::ThreadPool &pool, int64_t count, const std::function<void(int64_t, int64_t)> &body) {
+  const int64_t threads = pool.size();
+  pool.run(threads, [&](unsigned i) { body(count * i / threads, count * (i + 1) / threads); });
+}
+
+void benchElementwise(std::vector<Row> &rows) {
+  runtime::ThreadPool pool;
+  const Kernel add = Module::fromFile(TKC_SOURCE_DIR "/samples/vector_add.tk").kernel("vector_add");
+  const int64_t n = int64_t(1) << 26;
+  {
+    const Array x = randomArray({n}, 1), y = randomArray({n}, 2), out(DType::F32, {n}), expected(DType::F32, {n});
+    for (int64_t block : {1024, 16384}) {
+      const Medians times = measure([&] { add.launch({}, grid((n + block - 1) / block), x, y, out, n, meta("BLOCK", block)); },
+                                    [&] { overThreads(pool, n, [&](int64_t begin, int64_t end) { addLoop(x.as<float>(), y.as<float>(), expected.as<float>(), begin, end); }); });
+      checkClose("vector_add", out, expected);
+      const double gigabytes = 3.0 * n * sizeof(float) * 1e-9;
+      rows.push_back({fmt::format("vector_add 2^26 BLOCK={}", block), "GB/s", fmt::format("{} threads", pool.size()), gigabytes / times.ours, gigabytes / times.peer, times.peer / times.ours, 0.95});
+    }
+  }
+  const Kernel softmax = Module::fromFile(TKC_SOURCE_DIR "/samples/softmax.tk").kernel("softmax");
+  for (int64_t columns : {1000, 1023}) {
+    const int64_t count = 4096;
+    const Array x = randomArray({count, columns}, 3), out(DType::F32, {count, columns}), expected(DType::F32, {count, columns});
+    const Medians times = measure([&] { softmax.launch({}, grid(count), out, x, columns, columns, columns, meta("BLOCK", 1024)); },
+                                  [&] { overThreads(pool, count, [&](int64_t begin, int64_t end) { softmaxRows(x.as<float>(), expected.as<float>(), columns, begin, end); }); });
+    checkClose("softmax", out, expected);
+    const double gigabytes = 2.0 * count * columns * sizeof(float) * 1e-9;
+    rows.push_back({fmt::format("softmax 4096x{}", columns), "GB/s", fmt::format("{} threads", pool.size()), gigabytes / times.ours, gigabytes / times.peer, times.peer / times.ours, 1.0});
+  }
+}
+
+} // namespace tk::bench
