@@ -1,0 +1,31 @@
+// Every pass, in the order the pipelines use them. The banner of each source file shows the IR before and after.
+#ifndef TK_COMPILER_PASSES_TD
+#define TK_COMPILER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class TK_Pass<string argument, string operation> : Pass<argument, operation> {
+  let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+}
+
+// ---- tile: tt -> tt ----
+
+def InlinePass : TK_Pass<"tk-inline", "::mlir::ModuleOp"> {
+  let summary = "inlines calls of private helpers and drops functions that nothing calls";
+  let options = [Option<"maxOperations", "max-operations", "unsigned", "1000000", "most operations a function may have after inlining">,
+                 Option<"maxDepth", "max-depth", "unsigned", "200", "deepest chain of calls">];
+}
+
+def SimplifyPass : TK_Pass<"tk-simplify", "::tk::tt::FuncOp"> {
+  let summary = "canonicalization without scf.while's patterns, common subexpressions, and loop-invariant pure code";
+}
+
+def SplitCarriedTilesPass : TK_Pass<"tk-split-carried-tiles", "::tk::tt::FuncOp"> {
+  let summary = "an integer tile that control flow only shifts by a scalar is carried as that scalar";
+}
+
+def RewritePointersPass : TK_Pass<"tk-rewrite-pointers", "::tk::tt::FuncOp"> {
+  let summary = "tiles of pointers become a scalar base and a tile of offsets";
+}
+
+#endif

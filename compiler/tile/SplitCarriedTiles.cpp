@@ -1,0 +1,177 @@
+// Carries a scalar instead of an integer tile that control flow only shifts.
+//
+// Why: `offs_k += BLOCK_K` in a loop changes every element alike. Carried as a scalar it costs one register instead of a tile, and what is known of the
+// tile (a run of consecutive integers) stays visible in the loop. Integer arithmetic wraps, so the rewrite is exact in the tile's own width.
+//
+//   %r = scf.for ... iter_args(%t = %init) -> tensor<8xi32> {      %d = scf.for ... iter_args(%d = %c0) -> i32 {
+//     use(%t)                                                        %t = arith.addi %init, splat(%d)
+//     %n = arith.addi %t, splat(%s)                           ->     use(%t)
+//     scf.yield %n                                                   %n = arith.addi %d, %s : i32
+//   }                                                                scf.yield %n : i32
+//                                                                  }
+//                                                                  %r = arith.addi %init, splat(%d)
+#include "compiler/Passes.h"
+#include "compiler/tile/CarriedValues.h"
+#include "compiler/tile/Uniform.h"
+
+namespace tk::compiler {
+#define GEN_PASS_DEF_SPLITCARRIEDTILESPASS
+#include "compiler/Passes.h.inc"
+} // namespace tk::compiler
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::compiler;
+
+static bool isIntegerTile(Type type) { return tt::isTile(type) && isa<IntegerType>(tt::elementType(type)); }
+
+/// `value = tile + splat(scalar)` or `value = tile - splat(scalar)`.
+namespace {
+struct Shift {
+  Value tile, scalarTile;
+  bool negative = false;
+};
+} // namespace
+
+static std::optional<Shift> matchShift(Value value) {
+  if (auto add = value.getDefiningOp<arith::AddIOp>()) {
+    if (isUniform(add.getRhs()))
+      return Shift{add.getLhs(), add.getRhs()};
+    if (isUniform(add.getLhs()))
+      return Shift{add.getRhs(), add.getLhs()};
+  } else if (auto sub = value.getDefiningOp<arith::SubIOp>(); sub && isUniform(sub.getRhs())) {
+    return Shift{sub.getLhs(), sub.getRhs(), true};
+  }
+  return std::nullopt;
+}
+
+namespace {
+/// What is known of a value: it is the tile `tile` plus a scalar that `shift` names (null: nothing added). Two values of one name have one scalar.
+struct State {
+  Value tile, shift;
+  bool operator==(const State &other) const { return tile == other.tile && shift == other.shift; }
+};
+
+class Splitter : public CarriedRewriter {
+public:
+  /// Optimistic: a carried value has no state until an incoming value has one, and then only loses knowledge.
+  void analyse(Region &region) {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      region.walk<WalkOrder::PreOrder>([&](Operation *op) {
+        forEachCarried(op, [&](Value carried, ArrayRef<Value> incoming) {
+          if (isIntegerTile(carried.getType()))
+            changed |= update(op, carried, incoming);
+        });
+      });
+    }
+  }
+
+private:
+  std::optional<State> stateOf(Value value) {
+    if (auto found = states.find(value); found != states.end())
+      return found->second;
+    if (pending.contains(value))
+      return std::nullopt;
+    if (auto shift = matchShift(value)) {
+      auto state = stateOf(shift->tile);
+      return state ? std::optional<State>({state->tile, value}) : std::nullopt;
+    }
+    return State{value, {}};
+  }
+
+  bool update(Operation *op, Value carried, ArrayRef<Value> incoming) {
+    pending.insert(carried);
+    std::optional<State> joined;
+    for (Value value : incoming) {
+      auto state = stateOf(value);
+      if (!state)
+        continue;
+      if (!joined)
+        joined = state;
+      if (joined->tile != state->tile)
+        joined = State{carried, {}};
+      else if (joined->shift != state->shift)
+        joined->shift = carried;
+    }
+    if (!joined)
+      return false;
+    auto inside = [&](Value name) { return name && name != carried && op->isAncestor(name.getParentBlock()->getParentOp()); };
+    auto old = states.find(carried);
+    if (inside(joined->tile) || (old != states.end() && old->second.tile == carried))
+      joined = State{carried, {}};
+    else if (inside(joined->shift) || (old != states.end() && old->second.shift == carried))
+      joined->shift = carried;
+    if (old != states.end() && old->second == *joined)
+      return false;
+    states[carried] = *joined;
+    return true;
+  }
+
+  /// The tile that `value` shifts, and by how much (null: not at all).
+  Value tileOf(Value value) {
+    for (;;) {
+      if (auto found = parts.find(value); found != parts.end())
+        return found->second.first;
+      auto shift = matchShift(value);
+      if (!shift)
+        return value;
+      value = shift->tile;
+    }
+  }
+  Value shiftOf(OpBuilder &builder, Location loc, Value value) {
+    if (auto found = parts.find(value); found != parts.end())
+      return found->second.second;
+    auto shift = matchShift(value);
+    if (!shift)
+      return {};
+    Value before = shiftOf(builder, loc, shift->tile), by = uniformScalar(builder, loc, shift->scalarTile);
+    if (shift->negative)
+      return arith::SubIOp::create(builder, loc, before ? before : zero(builder, loc, by.getType()), by);
+    return before ? arith::AddIOp::create(builder, loc, before, by).getResult() : by;
+  }
+  static Value zero(OpBuilder &builder, Location loc, Type type) { return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, 0)); }
+
+  std::optional<SmallVector<Type>> partTypes(Value carried) override {
+    auto found = states.find(carried);
+    if (found == states.end() || found->second.tile == carried)
+      return std::nullopt;
+    SmallVector<Type> types;
+    if (found->second.shift == carried)
+      types.push_back(tt::elementType(carried.getType()));
+    return types;
+  }
+  SmallVector<Value> takeApart(OpBuilder &builder, Location loc, Value incoming, Value carried) override {
+    if (states[carried].shift != carried)
+      return {};
+    Value shift = shiftOf(builder, loc, incoming);
+    return {shift ? shift : zero(builder, loc, tt::elementType(carried.getType()))};
+  }
+  Value putTogether(OpBuilder &builder, Location loc, Value carried, Value incoming, ValueRange values) override {
+    Value tile = tileOf(incoming), shift = values.empty() ? shiftOf(builder, loc, incoming) : values.front();
+    if (!shift)
+      return tile;
+    Value whole = arith::AddIOp::create(builder, loc, tile, tt::SplatOp::create(builder, loc, tile.getType(), shift));
+    parts[whole] = {tile, shift};
+    return whole;
+  }
+  void visit(Operation *) override {}
+
+  DenseMap<Value, State> states;                   // of carried values, before the rewrite
+  DenseSet<Value> pending;                         // carried values that analyse() has seen
+  DenseMap<Value, std::pair<Value, Value>> parts;  // of values that putTogether made
+};
+
+class SplitCarriedTilesPass : public compiler::impl::SplitCarriedTilesPassBase<SplitCarriedTilesPass> {
+public:
+  using SplitCarriedTilesPassBase::SplitCarriedTilesPassBase;
+
+  void runOnOperation() override {
+    Splitter splitter;
+    splitter.analyse(getOperation().getBody());
+    splitter.run(getOperation().getBody());
+    eraseDeadOperations(getOperation().getBody());
+  }
+};
+} // namespace
