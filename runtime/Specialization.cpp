@@ -49,7 +49,7 @@ void appendKey(std::string &key, const ParameterRule &rule, const Argument *argu
   auto text = [&](const std::string &value) { word(value.size()), key += value; };
   if (!argument)
     return byte(0xff);
-  byte(argument->kind);
+  byte(argument->kind == Kind::UInt ? Kind::Int : argument->kind); // the sign of the C++ type doesn't matter
   bool multiple = rule.specialize && rule.alignment && argument->bits % 16 == 0;
   switch (argument->kind) {
   case Kind::None: break;
@@ -57,13 +57,14 @@ void appendKey(std::string &key, const ParameterRule &rule, const Argument *argu
   case Kind::Int:
   case Kind::UInt: {
     byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
-    if (rule.isConstexpr)
-      return word(argument->bits);
     bool isUnsigned = argument->kind == Kind::UInt;
     int64_t value = static_cast<int64_t>(argument->bits);
     bool narrow = isUnsigned ? argument->bits <= INT32_MAX : value >= INT32_MIN && value <= INT32_MAX;
     bool wide = narrow || !isUnsigned || argument->bits <= INT64_MAX;
-    byte((narrow ? 0 : wide ? 1 : 2) | (rule.specialize && argument->bits == 1) << 2 | multiple << 3);
+    unsigned width = narrow ? 0 : wide ? 1 : 2;
+    if (rule.isConstexpr)
+      return byte(width), word(argument->bits);
+    byte(width | (rule.specialize && argument->bits == 1) << 2 | multiple << 3);
     break;
   }
   case Kind::Float:

@@ -1,0 +1,111 @@
+// Arguments: how C++ values become them, which launches share code, and the bits that code receives.
+#include "runtime/Specialization.h"
+#include "tk/error.h"
+#include "tk/tk.h"
+#include "Catch.h"
+#include "Thrown.h"
+
+using namespace tk;
+using namespace tk::runtime;
+
+namespace {
+std::string keyOf(const Argument &argument, ParameterRule rule = {}) {
+  std::string key;
+  appendKey(key, rule, &argument);
+  return key;
+}
+} // namespace
+
+TEST_CASE("C++ values as arguments", "[specialization]") {
+  float numbers[4] = {};
+  const int8_t bytes[4] = {};
+  CHECK(Argument(numbers).kind == Argument::Kind::Pointer);
+  CHECK(Argument(numbers).type == DType::F32);
+  CHECK(Argument(bytes).type == DType::I8);
+  CHECK(Argument(static_cast<uint64_t *>(nullptr)).type == DType::U64);
+  CHECK(ptr<BF16>(numbers).type == DType::BF16);
+  CHECK(Argument(1.5f).number() == 1.5);
+  CHECK(Argument(true).kind == Argument::Kind::Bool);
+  CHECK(Argument(7u).kind == Argument::Kind::UInt);
+  CHECK(Argument("relu").text == "relu");
+  CHECK(Argument(nullptr).kind == Argument::Kind::None);
+  CHECK(f64(2).typed);
+  CHECK(meta("BLOCK", 1024).name == "BLOCK");
+  CHECK(scalar(DType::U8, int64_t(3)).kind == Argument::Kind::UInt);
+  Array array(DType::F16, {2});
+  CHECK(Argument(array).type == DType::F16);
+  CHECK(Argument(array).bits == reinterpret_cast<uintptr_t>(array.data()));
+}
+
+TEST_CASE("launches share code exactly when nothing that code depends on differs", "[specialization]") {
+  CHECK(keyOf(2) == keyOf(3));
+  CHECK(keyOf(2) == keyOf(int64_t(3)));
+  CHECK(keyOf(2) == keyOf(3u));
+  CHECK(keyOf(1) != keyOf(3));
+  CHECK(keyOf(16) != keyOf(3));
+  CHECK(keyOf(16) == keyOf(32));
+  CHECK(keyOf(3) != keyOf(int64_t(1) << 33 | 1));
+  CHECK(keyOf(int64_t(1) << 33 | 1) != keyOf(UINT64_MAX));
+  CHECK(keyOf(3) != keyOf(i64(3)));
+  CHECK(keyOf(3) != keyOf(true));
+  CHECK(keyOf(0.5) == keyOf(0.25f));
+  CHECK(keyOf(0.5) != keyOf(f64(0.5)));
+  CHECK(keyOf(ptr<F32>(reinterpret_cast<void *>(64))) == keyOf(ptr<F32>(reinterpret_cast<void *>(128))));
+  CHECK(keyOf(ptr<F32>(reinterpret_cast<void *>(64))) != keyOf(ptr<F32>(reinterpret_cast<void *>(68))));
+  CHECK(keyOf(ptr<F32>(reinterpret_cast<void *>(64))) != keyOf(ptr<I32>(reinterpret_cast<void *>(64))));
+  CHECK(keyOf("a") != keyOf("b"));
+  CHECK(keyOf(function("a")) != keyOf("a"));
+  ParameterRule constant, plain, unaligned;
+  constant.isConstexpr = true, plain.specialize = false, unaligned.alignment = false;
+  CHECK(keyOf(2, constant) != keyOf(3, constant));
+  CHECK(keyOf(0.5, constant) != keyOf(0.25, constant));
+  CHECK(keyOf(1, plain) == keyOf(3, plain));
+  CHECK(keyOf(16, plain) == keyOf(3, plain));
+  CHECK(keyOf(16, unaligned) == keyOf(3, unaligned));
+  CHECK(keyOf(1, unaligned) != keyOf(3, unaligned));
+}
+
+TEST_CASE("binding of arguments to parameters", "[specialization]") {
+  std::vector<ParameterRule> rules(3);
+  rules[0].name = "x", rules[1].name = "n", rules[2].name = "BLOCK", rules[2].hasDefault = true;
+  auto bind = [&](std::vector<Argument> arguments) {
+    std::vector<int64_t> values;
+    for (const Argument *argument : bindArguments("k", rules, arguments.data(), arguments.size()))
+      values.push_back(argument ? static_cast<int64_t>(argument->bits) : -1);
+    return values;
+  };
+  CHECK(bind({5, 6, 7}) == std::vector<int64_t>{5, 6, 7});
+  CHECK(bind({5, 6}) == std::vector<int64_t>{5, 6, -1});
+  CHECK(bind({5, meta("BLOCK", 9), meta("n", 8)}) == std::vector<int64_t>{5, 8, 9});
+  CHECK(contains(thrown([&] { bind({5}); }), "parameter `n` is missing"));
+  CHECK(contains(thrown([&] { bind({5, 6, 7, 8}); }), "takes 3 arguments"));
+  CHECK(contains(thrown([&] { bind({5, 6, meta("x", 1)}); }), "`x` is given twice"));
+  CHECK(contains(thrown([&] { bind({5, 6, meta("BLOK", 1)}); }), "no parameter `BLOK`; it has x, n, BLOCK"));
+  CHECK(contains(thrown([&] { bind({meta("x", 1), 6}); }), "follows one given by name"));
+}
+
+TEST_CASE("the bits that code receives", "[specialization]") {
+  CHECK(slotBits(-1, DType::I32, false, "n") == 0xffffffff);
+  CHECK(slotBits(-1, DType::I64, false, "n") == UINT64_MAX);
+  CHECK(slotBits(UINT64_MAX, DType::U64, false, "n") == UINT64_MAX);
+  CHECK(slotBits(0.1, DType::F32, false, "a") == 0x3dcccccd);
+  CHECK(slotBits(3, DType::F32, false, "a") == 0x40400000);
+  CHECK(slotBits(65500, DType::F16, false, "a") == 0x7bff);
+  CHECK(slotBits(true, DType::I1, false, "b") == 1);
+  CHECK(slotBits(ptr<F32>(reinterpret_cast<void *>(64)), DType::F32, true, "x") == 64);
+  CHECK(thrown([&] { slotBits(int64_t(1) << 31, DType::I32, false, "n"); }) == "parameter `n`: 2147483648 is out of range of i32");
+  CHECK_THROWS_AS(slotBits(-1, DType::U32, false, "n"), Error);
+  CHECK_THROWS_AS(slotBits(UINT64_MAX, DType::I64, false, "n"), Error);
+  CHECK_THROWS_AS(slotBits(0.5, DType::I32, false, "n"), Error);
+  CHECK(thrown([&] { slotBits(ptr<F32>(nullptr), DType::F16, true, "x"); }) == "parameter `x` is a pointer to fp16, but a pointer to fp32 is given");
+  CHECK_THROWS_AS(slotBits(3, DType::F32, true, "x"), Error);
+}
+
+TEST_CASE("spellings of types", "[specialization]") {
+  DType type;
+  CHECK((parseDType("bf16", type) && type == DType::BF16));
+  CHECK((parseDType("float8_e4m3fn", type) && type == DType::F8E4M3FN));
+  CHECK((parseDType("bool", type) && type == DType::I1));
+  CHECK_FALSE(parseDType("fp31", type));
+  CHECK_FALSE(parseDType("", type));
+}
