@@ -2,7 +2,9 @@
 //
 // Every node has a kind and a range. Nodes are owned by their parents through unique_ptr; a Module owns everything and
 // refers to the SourceFile that it was parsed from. `as<T>(node)` casts with a check of the kind, `dyn<T>(node)` gives
-// null for another kind. Nesting is limited by the parser (kMaxNesting), so recursion over a tree is safe.
+// null for another kind. The parser limits nesting (kMaxNesting) and the height of every tree (kMaxHeight, reached by chains
+// such as 1+1+1+... or elif), so recursion over a tree is safe: an expression has at most kMaxHeight levels, the statements
+// around it at most kMaxHeight more.
 #pragma once
 #include "lang/syntax/Source.h"
 #include <cassert>
@@ -14,6 +16,7 @@
 namespace tk::lang::ast {
 
 constexpr unsigned kMaxNesting = 200;
+constexpr unsigned kMaxHeight = 1000;
 
 enum class ExprKind : uint8_t {
   Name, Constant, FString, Tuple, List, Set, Dict, Comprehension, Binary, Unary, Bool, Compare, Conditional, Call,
@@ -22,7 +25,8 @@ enum class ExprKind : uint8_t {
 
 struct Expr {
   const ExprKind kind;
-  SourceRange range;
+  uint16_t height = 1; // levels of the tree from here down, at most kMaxHeight
+  SourceRange range;   // without the parentheses around it, except for a Tuple or a generator
   virtual ~Expr() = default;
 
 protected:
