@@ -1,0 +1,167 @@
+// The compiler's verbs: elaborate, run the phases of Pipeline.cpp, hand over to a target.
+#include "compiler/Compiler.h"
+#include "compiler/Elaboration.h"
+#include "compiler/Pipeline.h"
+#include "compiler/target/cpu/CpuTarget.h"
+#include "dialects/tt/TT.h"
+#include "mlir/IR/Verifier.h"
+
+namespace tk::compiler {
+
+struct Compiler::Impl {
+  mlir::MLIRContext context;
+
+  Impl() : context(mlir::MLIRContext::Threading::DISABLED) {
+    context.loadDialect<tt::TTDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  }
+};
+
+Compiler::Compiler() : impl(std::make_unique<Impl>()) {}
+Compiler::~Compiler() = default;
+
+static bool isCpuTarget(const std::string &target) { return target == "cpu" || target == "x86-64-v3" || target == "x86-64-v4"; }
+
+/// The place in the kernel's file that an operation came from; the whole function's name when it came from elsewhere.
+static lang::Place placeOf(mlir::Location location, const lang::ModuleScope &scope, const lang::ast::Function &kernel) {
+  lang::Place place{&scope.file(), kernel.nameRange};
+  location->walk([&](mlir::Location inner) {
+    auto at = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
+    if (!at || at.getFilename().getValue() != scope.file().name() || at.getLine() == 0 || at.getLine() > scope.file().lineCount())
+      return mlir::WalkResult::advance();
+    uint32_t begin = scope.file().lineStart(at.getLine()) + (at.getColumn() ? at.getColumn() - 1 : 0);
+    place.range = {begin, begin + 1};
+    return mlir::WalkResult::interrupt();
+  });
+  return place;
+}
+
+std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options,
+                                                           lang::Diagnostics &diagnostics) {
+  const lang::ast::Function *function = scope.function(kernel);
+  if (!function) {
+    diagnostics.report(lang::Diag::UnknownKernel, {&scope.file(), {}}, kernel);
+    return nullptr;
+  }
+  lang::ElaborateOptions elaborateOptions;
+  elaborateOptions.target = options.target;
+  elaborateOptions.debug = options.debug;
+  elaborateOptions.strictTriton = options.strictTriton;
+  auto result = std::make_shared<Elaboration>();
+  result->kernel = kernel;
+  result->elaborated = lang::elaborate(impl->context, scope, *function, params, elaborateOptions, diagnostics);
+  if (!result->elaborated.module)
+    return nullptr;
+  for (const lang::KernelArgument &argument : result->elaborated.arguments) {
+    ArgumentSlot slot;
+    slot.name = argument.name, slot.param = argument.param, slot.path = argument.path;
+    slot.dtype = argument.type.dtype, slot.pointerDepth = argument.type.pointerDepth;
+    slot.read = argument.read, slot.written = argument.written;
+    result->slots.push_back(slot);
+  }
+  return result;
+}
+
+/// Runs passes on the module; what MLIR reports becomes an error at the kernel.
+static bool runPasses(mlir::ModuleOp module, void (*build)(mlir::OpPassManager &), const lang::ModuleScope &scope, const lang::ast::Function &kernel, bool time, lang::Diagnostics &diagnostics) {
+  std::string text;
+  mlir::Location where = module.getLoc();
+  mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && text.empty())
+      text = diagnostic.str(), where = diagnostic.getLocation();
+    return mlir::success();
+  });
+  mlir::PassManager passes(module.getContext());
+  passes.enableVerifier(true);
+  if (time)
+    passes.enableTiming();
+  build(passes);
+  if (mlir::succeeded(passes.run(module)))
+    return true;
+  diagnostics.report(lang::Diag::InternalError, placeOf(where, scope, kernel), text.empty() ? std::string("a pass failed") : text);
+  return false;
+}
+
+namespace {
+/// What the stages after elaboration need.
+struct Job {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  const lang::ModuleScope &scope;
+  const lang::ast::Function &kernel;
+  const Options &options;
+  lang::Diagnostics &diagnostics;
+
+  bool optimize() { return runPasses(*module, buildTilePipeline, scope, kernel, options.timePasses, diagnostics); }
+  cpu::CpuOutput lower(cpu::CpuStage stage) {
+    cpu::CpuOutput output{.location = module->getLoc()};
+    if (!runPasses(*module, buildCpuPipeline, scope, kernel, options.timePasses, diagnostics))
+      return output;
+    output = cpu::lower(*module, options.target, options.fpFusion, stage);
+    if (!output.error.empty()) {
+      diagnostics.report(lang::Diag::TargetCannot, placeOf(output.location, scope, kernel), output.error);
+      output.code.clear();
+    }
+    return output;
+  }
+};
+} // namespace
+
+static std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text + "\n";
+}
+
+std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, Stage stage,
+                           lang::Diagnostics &diagnostics) {
+  if (!isCpuTarget(options.target)) {
+    diagnostics.report(lang::Diag::UnknownTarget, {&scope.file(), {}}, options.target);
+    return "";
+  }
+  std::shared_ptr<Elaboration> elaboration = elaborate(scope, kernel, params, options, diagnostics);
+  if (!elaboration)
+    return "";
+  if (stage == Stage::Tt)
+    return textOf(*elaboration->elaborated.module);
+  Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};
+  if (!job.optimize())
+    return "";
+  switch (stage) {
+  case Stage::Tt:
+  case Stage::TtOpt:
+    return textOf(*job.module);
+  case Stage::Ttg:
+    diagnostics.report(lang::Diag::StageUnavailable, {&scope.file(), {}}, "ttg", options.target);
+    return "";
+  case Stage::Llvm:
+    return job.lower(cpu::CpuStage::Llvm).code;
+  case Stage::Asm:
+    return job.lower(cpu::CpuStage::Assembly).code;
+  case Stage::Bin:
+    return job.lower(cpu::CpuStage::Object).code;
+  }
+  return "";
+}
+
+CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, lang::Diagnostics &diagnostics) {
+  CompiledKernel result;
+  if (!isCpuTarget(options.target)) {
+    diagnostics.report(lang::Diag::UnknownTarget, {&scope.file(), {}}, options.target);
+    return result;
+  }
+  std::shared_ptr<Elaboration> elaboration = elaborate(scope, kernel, params, options, diagnostics);
+  if (!elaboration)
+    return result;
+  result.abi.entry = kernel;
+  result.abi.slots = elaboration->slots;
+  result.printed = elaboration->elaborated.printed;
+  Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};
+  if (!job.optimize())
+    return result;
+  cpu::CpuOutput output = job.lower(cpu::CpuStage::Object);
+  result.object = std::move(output.code);
+  result.abi.arenaBytes = output.arenaBytes;
+  return result;
+}
+
+} // namespace tk::compiler

@@ -1,0 +1,27 @@
+// The compiler's phases, each with the reason why it stands where it stands.
+#include "compiler/Pipeline.h"
+#include "compiler/Passes.h"
+#include "compiler/tile/ExpandMath.h"
+
+namespace tk::compiler {
+
+void buildTilePipeline(mlir::OpPassManager &passes) {
+  // Helpers first: everything after sees one function, and facts about its arguments cross no calls.
+  passes.addPass(createInlinePass());
+  // Constants and dead code go before structure is looked at; a loop that turns out to run once disappears.
+  passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
+  // `offsets += BLOCK` becomes a carried scalar, so that the offset tile is invariant when the pointers are rewritten.
+  passes.addNestedPass<tt::FuncOp>(createSplitCarriedTilesPass());
+  // Pointer tiles become (scalar base, offset tile): alignment, contiguity and bounds are read from that form by every target.
+  passes.addNestedPass<tt::FuncOp>(createRewritePointersPass());
+  // The rewrite leaves dead pointer arithmetic and invariant offsets inside loops.
+  passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
+}
+
+void buildCpuPipeline(mlir::OpPassManager &passes) {
+  // Math functions become the library's arithmetic before tiles are grouped into loops, so that they run on vectors there.
+  passes.addPass(createExpandMathPass());
+  passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
+}
+
+} // namespace tk::compiler

@@ -1,0 +1,12 @@
+// The phases of the compiler as pass lists.
+#pragma once
+#include "mlir/Pass/PassManager.h"
+
+namespace tk::compiler {
+
+/// tt as elaborated -> optimised tt, the form that every target starts from (`--emit tt-opt`).
+void buildTilePipeline(mlir::OpPassManager &passes);
+/// Optimised tt -> what the CPU's emission takes (compiler/target/cpu).
+void buildCpuPipeline(mlir::OpPassManager &passes);
+
+} // namespace tk::compiler

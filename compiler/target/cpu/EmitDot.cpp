@@ -1,0 +1,166 @@
+// The matrix product: both operands as tiles in memory, the accumulator updated in place by a register-blocked kernel.
+//
+// The kernel holds MR x NR accumulators (NR whole vectors) over the full depth K and reads one vector of b and one element of a per step: with the
+// sixteen registers of AVX2 that is 6 x 2 vectors. Narrow floats are already fp32 in the arena; i8 operands are widened to i32 as they are read.
+#include "compiler/target/cpu/Emitter.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+namespace tk::cpu {
+
+namespace {
+/// One operand of the product: the buffer reduced to two dimensions.
+struct Matrix {
+  Value *base;
+  int64_t row, column;
+  Type *type;
+};
+} // namespace
+
+void Emitter::emitDot(tt::DotOp op) {
+  mlir::Type cType = op.getD().getType();
+  auto aShape = tt::shapeOf(op.getA().getType()), cShape = tt::shapeOf(cType);
+  int64_t rank = cShape.size(), M = cShape[rank - 2], N = cShape[rank - 1], K = aShape[rank - 1];
+  mlir::Type operand = tt::elementType(op.getA().getType()), result = tt::elementType(cType);
+  uint64_t mark = arenaTop;
+
+  auto target = targets.find(op.getD());
+  Buffer d = target != targets.end() ? target->second : allocate(cType);
+  auto accumulator = buffers.find(op.getC());
+  if (accumulator == buffers.end())
+    materializeInto(op.getC(), d);
+  else if (accumulator->second.base != d.base)
+    copyBuffer(accumulator->second, d, cType);
+  uint64_t keep = target != targets.end() ? mark : arenaTop;
+
+  // A transposed operand is read through its strides; anything else virtual is made now.
+  auto operandBuffer = [&](mlir::Value value) {
+    if (auto trans = value.getDefiningOp<tt::TransOp>(); trans && !buffers.count(value)) {
+      Buffer source = bufferOf(trans.getSrc()), view = source;
+      for (auto [dim, from] : llvm::enumerate(trans.getOrder()))
+        view.strides[dim] = source.strides[from];
+      return view;
+    }
+    return bufferOf(value);
+  };
+  Buffer a = operandBuffer(op.getA()), bb = operandBuffer(op.getB());
+  if (bb.strides[rank - 1] != 1) {
+    // Rows of b are read as vectors.
+    Buffer packed = allocate(op.getB().getType());
+    copyBuffer(bb, packed, op.getB().getType());
+    bb = packed;
+  }
+  if (d.strides[rank - 1] != 1) {
+    fail(op, "a dot whose accumulator isn't row-major is not supported on the CPU yet");
+    return;
+  }
+  bool truncates = operand.isF32() && op.getInputPrecision() == tt::InputPrecision::TF32;
+
+  Type *element = registerType(result);
+  unsigned vector = std::max(1u, facts.vectorBytes / unsigned(element->getPrimitiveSizeInBits() / 8));
+  auto widen = [&](Value *value) -> Value * {
+    Type *type = likeType(value->getType(), element);
+    if (value->getType() == type) {
+      if (!truncates)
+        return value;
+      Type *bits = likeType(type, b.getInt32Ty());
+      return b.CreateBitCast(b.CreateAnd(b.CreateBitCast(value, bits), ConstantInt::get(bits, 0xffffe000)), type);
+    }
+    return element->isIntegerTy() ? b.CreateSExt(value, type) : b.CreateFPExt(value, type);
+  };
+  auto multiplyAdd = [&](Value *x, Value *y, Value *sum) -> Value * {
+    if (element->isIntegerTy())
+      return b.CreateAdd(b.CreateMul(x, y), sum);
+    return b.CreateIntrinsic(Intrinsic::fma, {sum->getType()}, {x, y, sum});
+  };
+  auto at = [&](const Matrix &m, Value *row, Value *column) {
+    return b.CreateInBoundsGEP(m.type, m.base, b.CreateAdd(b.CreateMul(row, i64(m.row), "", true, true), b.CreateMul(column, i64(m.column), "", true, true), "", true, true));
+  };
+  auto align = [](Type *type) { return Align(type->getPrimitiveSizeInBits() / 8); };
+
+  // rows x (widths of column vectors) accumulators at (m, n).
+  auto kernel = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, unsigned rows, ArrayRef<unsigned> widths, Value *m, Value *n) {
+    SmallVector<Value *> places;
+    SmallVector<Type *> types;
+    for (unsigned r = 0; r < rows; ++r) {
+      int64_t column = 0;
+      for (unsigned width : widths) {
+        types.push_back(width == 1 ? element : FixedVectorType::get(element, width));
+        places.push_back(at(md, b.CreateAdd(m, i64(r)), b.CreateAdd(n, i64(column))));
+        column += width;
+      }
+    }
+    SmallVector<Value *> start;
+    for (auto [place, type] : llvm::zip(places, types))
+      start.push_back(b.CreateAlignedLoad(type, place, align(element)));
+    BasicBlock *before = b.GetInsertBlock(), *loop = BasicBlock::Create(context, "depth", function), *after = BasicBlock::Create(context, "depth.end", function);
+    b.CreateBr(loop);
+    b.SetInsertPoint(loop);
+    PHINode *k = b.CreatePHI(b.getInt64Ty(), 2, "k");
+    k->addIncoming(i64(0), before);
+    SmallVector<PHINode *> sums;
+    SmallVector<Value *> now;
+    for (auto [value, type] : llvm::zip(start, types)) {
+      sums.push_back(b.CreatePHI(type, 2));
+      sums.back()->addIncoming(value, before);
+      now.push_back(sums.back());
+    }
+    unsigned unroll = K % 4 == 0 ? 4 : K % 2 == 0 ? 2 : 1;
+    for (unsigned step = 0; step < unroll; ++step) {
+      Value *depth = b.CreateAdd(k, i64(step), "", true, true);
+      SmallVector<Value *> columns;
+      int64_t column = 0;
+      for (unsigned width : widths) {
+        Type *type = width == 1 ? mb.type : FixedVectorType::get(mb.type, width);
+        columns.push_back(widen(b.CreateAlignedLoad(type, at(mb, depth, b.CreateAdd(n, i64(column))), align(mb.type))));
+        column += width;
+      }
+      for (unsigned r = 0; r < rows; ++r) {
+        Value *item = widen(b.CreateAlignedLoad(ma.type, at(ma, b.CreateAdd(m, i64(r), "", true, true), depth), align(ma.type)));
+        for (unsigned c = 0; c < widths.size(); ++c) {
+          Value *&sum = now[r * widths.size() + c];
+          sum = multiplyAdd(widths[c] == 1 ? item : b.CreateVectorSplat(widths[c], item), columns[c], sum);
+        }
+      }
+    }
+    Value *next = b.CreateAdd(k, i64(unroll), "", true, true);
+    k->addIncoming(next, b.GetInsertBlock());
+    for (auto [sum, value] : llvm::zip(sums, now))
+      sum->addIncoming(value, b.GetInsertBlock());
+    b.CreateCondBr(b.CreateICmpSLT(next, i64(K)), loop, after);
+    b.SetInsertPoint(after);
+    for (auto [place, value] : llvm::zip(places, now))
+      b.CreateAlignedStore(isNarrowFloat(result) ? roundFloat(b, value, result) : value, place, align(element));
+  };
+
+  // Columns in panels of two vectors, then what is left in halving widths; rows in blocks of six (or four where that leaves nothing over).
+  int64_t blockRows = M % 6 != 0 && M % 4 == 0 && M <= 16 ? 4 : 6;
+  auto rowsOf = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, ArrayRef<unsigned> widths, Value *n) {
+    int64_t whole = M - M % blockRows;
+    forLoop(i64(0), i64(whole), blockRows, "m", [&](Value *m) { kernel(ma, mb, md, blockRows, widths, m, n); });
+    if (M > whole)
+      kernel(ma, mb, md, M - whole, widths, i64(whole), n);
+  };
+  auto matrix = [&](const Buffer &buffer, ArrayRef<Value *> batch) {
+    Value *offset = i64(0);
+    for (auto [dim, index] : llvm::enumerate(batch))
+      offset = b.CreateAdd(offset, b.CreateMul(index, i64(buffer.strides[dim])));
+    return Matrix{b.CreateInBoundsGEP(buffer.type, buffer.base, offset), buffer.strides[rank - 2], buffer.strides[rank - 1], buffer.type};
+  };
+  forEach(cShape.drop_back(2), [&](ArrayRef<Value *> batch) {
+    Matrix ma = matrix(a, batch), mb = matrix(bb, batch), md = matrix(d, batch);
+    int64_t panel = 2 * vector, whole = N - N % panel;
+    forLoop(i64(0), i64(whole), panel, "n", [&](Value *n) { rowsOf(ma, mb, md, {vector, vector}, n); });
+    for (int64_t n = whole; n < N;) {
+      unsigned width = vector;
+      while (width > N - n)
+        width /= 2;
+      rowsOf(ma, mb, md, {width}, i64(n));
+      n += width;
+    }
+  });
+  buffers[op.getD()] = d;
+  arenaTop = std::max(keep, mark);
+}
+
+} // namespace tk::cpu
