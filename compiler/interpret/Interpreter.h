@@ -4,6 +4,7 @@
 // library. Math functions are libm's in a wider type. Floating-point values are kept as the double that holds the rounded value of their type, beside a bound on the absolute
 // error that another correct execution may have (see ErrorBound in Tile.h).
 #pragma once
+#include "compiler/interpret/Tolerances.h"
 #include "dialects/tt/TT.h"
 #include <array>
 #include <cstdint>
@@ -33,6 +34,7 @@ struct Launch {
   std::vector<uint64_t> programs;
   uint64_t operationLimit = UINT64_MAX; // elements computed before giving up
   bool checkRegions = true;
+  Tolerances tolerances;
   std::function<void(const std::string &line)> print; // device_print; default stdout
 };
 
@@ -41,6 +43,7 @@ struct Result {
   std::string message;                 // with file:line of the op for Fault and AssertFailed
   std::array<int32_t, 3> program = {}; // where it happened
   uint64_t operations = 0;
+  uint64_t uncertain = 0; // elements of the regions with bounds that must not be compared: their bound is infinite
 };
 
 /// Runs the public function of `module` named `kernel` (unlowered or optimised tt; tt.call is followed). Thread-safe for distinct memory.

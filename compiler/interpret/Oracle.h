@@ -2,7 +2,9 @@
 // another correct execution must lie.
 #pragma once
 #include "compiler/Compiler.h"
+#include "compiler/interpret/Tolerances.h"
 #include <array>
+#include <functional>
 
 namespace tk::interpret {
 
@@ -11,7 +13,9 @@ struct OracleArray {
   uint64_t bytes = 0;
   DType dtype = DType::F32;
   std::string name;
-  std::vector<double> bounds;     // out: one absolute error bound per element (empty for integers); in: initial bounds or empty
+  /// Out: one absolute error bound per element; infinity means that the element must not be compared. Integers have none (empty) or, when some element is uncertain, 0 and
+  /// infinity. In: initial bounds, or empty.
+  std::vector<double> bounds;
 };
 
 struct OracleLaunch {
@@ -20,12 +24,15 @@ struct OracleLaunch {
   std::vector<OracleArray> *arrays = nullptr;
   std::vector<uint64_t> programs;  // linear indices; empty: all
   uint64_t operationLimit = UINT64_MAX;
+  Tolerances tolerances;           // of the execution to compare with
+  std::function<void(const std::string &line)> print; // device_print; dropped when not given, since the execution to compare with prints too
 };
 
 struct OracleResult {
   bool ok = false, limitReached = false;
   std::string message;
   uint64_t operations = 0;
+  uint64_t uncertain = 0; // elements with an infinite bound
 };
 
 OracleResult runOracle(compiler::Compiler::Elaboration &kernel, const OracleLaunch &launch);
