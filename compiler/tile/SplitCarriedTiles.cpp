@@ -56,6 +56,7 @@ class Splitter : public CarriedRewriter {
 public:
   /// Optimistic: a carried value has no state until an incoming value has one, and then only loses knowledge.
   void analyse(Region &region) {
+    region.walk([&](Operation *op) { forEachCarried(op, [&](Value carried, ArrayRef<Value>) { unknown.insert(carried); }); });
     bool changed = true;
     while (changed) {
       changed = false;
@@ -70,19 +71,21 @@ public:
 
 private:
   std::optional<State> stateOf(Value value) {
-    if (auto found = states.find(value); found != states.end())
-      return found->second;
-    if (pending.contains(value))
-      return std::nullopt;
-    if (auto shift = matchShift(value)) {
-      auto state = stateOf(shift->tile);
-      return state ? std::optional<State>({state->tile, value}) : std::nullopt;
+    for (Value name;;) {
+      if (auto found = states.find(value); found != states.end())
+        return State{found->second.tile, name ? name : found->second.shift};
+      if (unknown.contains(value))
+        return std::nullopt;
+      auto shift = matchShift(value);
+      if (!shift)
+        return State{value, name};
+      if (!name)
+        name = value;
+      value = shift->tile;
     }
-    return State{value, {}};
   }
 
   bool update(Operation *op, Value carried, ArrayRef<Value> incoming) {
-    pending.insert(carried);
     std::optional<State> joined;
     for (Value value : incoming) {
       auto state = stateOf(value);
@@ -121,15 +124,23 @@ private:
     }
   }
   Value shiftOf(OpBuilder &builder, Location loc, Value value) {
-    if (auto found = parts.find(value); found != parts.end())
-      return found->second.second;
-    auto shift = matchShift(value);
-    if (!shift)
-      return {};
-    Value before = shiftOf(builder, loc, shift->tile), by = uniformScalar(builder, loc, shift->scalarTile);
-    if (shift->negative)
-      return arith::SubIOp::create(builder, loc, before ? before : zero(builder, loc, by.getType()), by);
-    return before ? arith::AddIOp::create(builder, loc, before, by).getResult() : by;
+    SmallVector<Shift> shifts;
+    auto found = parts.end();
+    for (; (found = parts.find(value)) == parts.end(); value = shifts.back().tile) {
+      auto shift = matchShift(value);
+      if (!shift)
+        break;
+      shifts.push_back(*shift);
+    }
+    Value sum = found == parts.end() ? Value() : found->second.second;
+    for (const Shift &shift : llvm::reverse(shifts)) {
+      Value by = uniformScalar(builder, loc, shift.scalarTile);
+      if (shift.negative)
+        sum = arith::SubIOp::create(builder, loc, sum ? sum : zero(builder, loc, by.getType()), by);
+      else
+        sum = sum ? arith::AddIOp::create(builder, loc, sum, by).getResult() : by;
+    }
+    return sum;
   }
   static Value zero(OpBuilder &builder, Location loc, Type type) { return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, 0)); }
 
@@ -159,7 +170,7 @@ private:
   void visit(Operation *) override {}
 
   DenseMap<Value, State> states;                   // of carried values, before the rewrite
-  DenseSet<Value> pending;                         // carried values that analyse() has seen
+  DenseSet<Value> unknown;                         // carried values, for those without a state yet
   DenseMap<Value, std::pair<Value, Value>> parts;  // of values that putTogether made
 };
 

@@ -15,12 +15,6 @@ static LogicalResult verifyType(Operation *op, StringRef what, Type expected, Ty
 
 // ---- tt.addptr ----
 
-LogicalResult AddPtrOp::verify() {
-  if (isTile(getPtr().getType()) != isTile(getOffset().getType()) || shapeOf(getPtr().getType()) != shapeOf(getOffset().getType()))
-    return emitOpError() << "needs a pointer and an offset of one shape, found " << getPtr().getType() << " and " << getOffset().getType() << " [AP1]";
-  return success();
-}
-
 /// p + 0 = p
 OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) {
   if (matchPattern(adaptor.getOffset(), m_Zero()))

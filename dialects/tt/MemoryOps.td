@@ -6,12 +6,11 @@ include "dialects/tt/TTOpBase.td"
 
 def TT_AddPtrOp : TT_ElementwiseOp<"addptr", [AllTypesMatch<["result", "ptr"]>]> {
   let summary = "pointer plus an offset in elements";
-  let description = "The offset is signed (the front end widens unsigned ones). AP1. The shapes agree.";
+  let description = "The offset is signed (the front end widens unsigned ones).";
   let arguments = (ins TT_PtrLike:$ptr, TT_IntLike:$offset);
   let results = (outs TT_PtrLike:$result);
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)";
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 def TT_PtrToIntOp : TT_ElementwiseOp<"ptr_to_int"> {

@@ -44,6 +44,13 @@ LogicalResult MakeRangeOp::verify() {
   return success();
 }
 
+/// A range of one element is a constant.
+OpFoldResult MakeRangeOp::fold(FoldAdaptor) {
+  if (tileType(getResult()).getNumElements() != 1)
+    return {};
+  return DenseElementsAttr::get(tileType(getResult()), int32_t(getStart()));
+}
+
 // ---- tt.splat and tt.unsplat ----
 
 LogicalResult SplatOp::verify() {

@@ -10,6 +10,7 @@ def TT_MakeRangeOp : TT_PureOp<"make_range"> {
   let arguments = (ins I32Attr:$start, I32Attr:$end);
   let results = (outs TT_TileOf<[I32]>:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
