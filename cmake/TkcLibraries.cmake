@@ -51,7 +51,8 @@ endfunction()
 
 # The first MLIR library owns the precompiled header, the rest reuse it.
 function(tkc_use_precompiled_mlir name)
-  target_compile_options(${name} PRIVATE -fpch-instantiate-templates)
+  # Without a time stamp in the precompiled header, ccache can give back what depends on it.
+  target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
   if(NOT TKC_PCH_OWNER)
     target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/MlirPrecompiled.h)
     set(TKC_PCH_OWNER ${name} CACHE INTERNAL "")
