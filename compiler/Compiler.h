@@ -41,6 +41,7 @@ struct KernelAbi {
   std::string entry;
   std::vector<ArgumentSlot> slots;
   uint64_t arenaBytes = 0;
+  bool spins = false; // calls the `yield` service: the runtime then runs one program a chunk, since a program may wait for any other
 };
 
 struct CompiledKernel {

@@ -135,9 +135,9 @@ TEST_CASE("a choice of programs", "[cpu]") {
 
 TEST_CASE("programs that wait for each other make progress", "[cpu]") {
   for (unsigned threads : {1u, 2u, 4u})
-    for (auto [entry, programs] : {std::pair<CpuEntry, size_t>{gridBarrier, 500}, {chain, 500}, {backwardChain, 300}, {spinLock, 1000}}) {
+    for (auto [entry, programs] : {std::pair<CpuEntry, size_t>{gridBarrier, 200}, {chain, 200}, {backwardChain, 100}, {spinLock, 500}}) {
       CpuDevice device({threads, {}});
-      for (int repetition = 0; repetition < 3; ++repetition) {
+      for (int repetition = 0; repetition < 2; ++repetition) {
         State state(programs);
         uint64_t slots[] = {reinterpret_cast<uintptr_t>(&state)};
         device.launch({entry, 128, true}, slots, {static_cast<int64_t>(programs), 1, 1});

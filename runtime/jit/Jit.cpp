@@ -1,0 +1,231 @@
+// tk::Module and tk::Kernel: a launch's arguments become a key, the key finds the code, and code that is not there yet is compiled and linked into this process.
+#include "compiler/Compiler.h"
+#include "lang/sema/ParamSpecs.h"
+#include "runtime/Specialization.h"
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/jit/ObjectLoader.h"
+#include "runtime/jit/Program.h"
+#include "tk/kernel.h"
+#include <fmt/format.h>
+#include <mutex>
+#include <unordered_map>
+
+namespace tk {
+
+using namespace runtime;
+
+namespace {
+/// Code for one specialization of a kernel.
+struct CompiledFunction {
+  CpuFunction function;
+  std::vector<compiler::ArgumentSlot> slots;
+};
+
+/// The host's threads, shared by all modules of the process; they start with the first launch.
+CpuDevice &hostDevice() {
+  static CpuDevice device;
+  return device;
+}
+} // namespace
+
+struct Module::Impl {
+  std::unique_ptr<jit::Program> program;
+  std::mutex compileMutex; // guards the two below
+  std::unique_ptr<compiler::Compiler> compiler;
+  std::unique_ptr<jit::ObjectLoader> loader;
+};
+
+struct Kernel::Impl {
+  std::shared_ptr<Module::Impl> module;
+  const lang::ast::Function *function = nullptr;
+  std::string name;
+  std::vector<std::string> parameterNames;
+  std::vector<ParameterRule> rules;
+  std::vector<std::optional<lang::Annotation>> annotations;
+  std::vector<std::optional<Argument>> defaults;    // as arguments
+  std::vector<std::optional<lang::ConstValue>> defaultValues; // those that no argument can express
+  mutable std::mutex cacheMutex;
+  std::unordered_map<std::string, std::shared_ptr<const CompiledFunction>> cache;
+
+  void readSignature();
+  std::shared_ptr<const CompiledFunction> find(const std::string &key, const std::vector<const Argument *> &bound);
+  std::shared_ptr<const CompiledFunction> compile(const std::vector<const Argument *> &bound);
+  lang::ConstValue valueOf(const Argument &argument, const std::string &parameter) const;
+};
+
+namespace {
+/// A compile-time value as an argument, where there is a form for it.
+std::optional<Argument> argumentOf(const lang::ConstValue &value) {
+  if (value.isNone())
+    return Argument();
+  if (auto *flag = value.get<bool>())
+    return Argument(*flag);
+  if (auto *number = value.get<double>())
+    return Argument(*number);
+  if (auto *text = value.asString())
+    return Argument(*text);
+  if (auto integer = value.asInt64())
+    return Argument(*integer);
+  if (auto *type = value.get<lang::TypeValue>(); type && !type->pointerDepth)
+    return Argument(type->dtype);
+  return std::nullopt;
+}
+} // namespace
+
+void Kernel::Impl::readSignature() {
+  lang::Diagnostics diagnostics;
+  const lang::ModuleScope &scope = module->program->scope();
+  lang::KernelDecorators decorators = lang::decoratorsOf(scope, *function, diagnostics);
+  for (size_t i = 0; i < function->params.size(); ++i) {
+    const lang::ast::Parameter &parameter = function->params[i];
+    ParameterRule rule;
+    rule.name = parameter.name;
+    rule.hasDefault = parameter.defaultValue != nullptr;
+    rule.specialize = !decorators.doNotSpecialize[i];
+    rule.alignment = !decorators.doNotSpecializeOnAlignment[i];
+    annotations.push_back(lang::annotationOf(scope, parameter, diagnostics));
+    rule.isConstexpr = annotations.back() && annotations.back()->isConstexpr;
+    std::optional<lang::ConstValue> value;
+    if (parameter.defaultValue)
+      value = lang::HostEvaluator(&scope, diagnostics).evaluate(*parameter.defaultValue, scope.file());
+    defaults.push_back(value ? argumentOf(*value) : std::nullopt);
+    defaultValues.push_back(std::move(value));
+    parameterNames.push_back(parameter.name);
+    rules.push_back(std::move(rule));
+  }
+  if (diagnostics.hasErrors())
+    throw Error(ErrorKind::User, diagnostics.render());
+}
+
+lang::ConstValue Kernel::Impl::valueOf(const Argument &argument, const std::string &parameter) const {
+  switch (argument.kind) {
+  case Argument::Kind::None: return lang::ConstValue();
+  case Argument::Kind::Bool: return lang::ConstValue(argument.bits != 0);
+  case Argument::Kind::Int: return lang::ConstValue::integer(static_cast<int64_t>(argument.bits));
+  case Argument::Kind::UInt: return lang::ConstValue(lang::BigInt(static_cast<int64_t>(argument.bits >> 1)) * lang::BigInt(2) + lang::BigInt(static_cast<int64_t>(argument.bits & 1)));
+  case Argument::Kind::Float: return lang::ConstValue(argument.number());
+  case Argument::Kind::Type: return lang::ConstValue(lang::TypeValue{argument.type, 0, false});
+  case Argument::Kind::String: return lang::ConstValue::string(argument.text);
+  case Argument::Kind::Pointer: {
+    auto array = std::make_shared<lang::ArrayValue>();
+    array->dtype = argument.type, array->name = parameter;
+    return lang::ConstValue(std::shared_ptr<const lang::ArrayValue>(std::move(array)));
+  }
+  case Argument::Kind::Function: {
+    lang::Diagnostics diagnostics;
+    std::optional<lang::ConstValue> value = module->program->scope().lookup(argument.text, diagnostics);
+    if (!value || !value->get<lang::FunctionValue>())
+      throw Error(ErrorKind::User, fmt::format("parameter `{}`: `{}` is not a function of `{}`", parameter, argument.text, module->program->scope().file().name()));
+    return *value;
+  }
+  }
+  return lang::ConstValue();
+}
+
+std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(const std::vector<const Argument *> &bound) {
+  std::vector<lang::ParamSpec> specs;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    std::optional<lang::Annotation> annotation = annotations[i];
+    lang::SpecializeOptions options;
+    options.specialize = rules[i].specialize, options.alignment = rules[i].alignment;
+    lang::ConstValue value = bound[i] ? valueOf(*bound[i], rules[i].name) : *defaultValues[i];
+    if (bound[i] && bound[i]->kind == Argument::Kind::Pointer)
+      options.addressDivisibility = bound[i]->bits % 16 == 0 ? 16 : 1;
+    if (bound[i] && bound[i]->typed && (!annotation || (!annotation->isConstexpr && !annotation->type))) {
+      annotation.emplace();
+      annotation->type = lang::TypeValue{bound[i]->type, 0, false};
+    }
+    std::string error;
+    std::optional<lang::ParamSpec> spec = lang::specializeParam(value, annotation, options, error);
+    if (!spec)
+      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` {}", rules[i].name, name, error));
+    specs.push_back(std::move(*spec));
+  }
+  if (!module->compiler)
+    module->compiler = std::make_unique<compiler::Compiler>(), module->loader = std::make_unique<jit::ObjectLoader>();
+  lang::Diagnostics diagnostics;
+  compiler::CompiledKernel compiled = module->compiler->compile(module->program->scope(), name, specs, compiler::Options(), diagnostics);
+  if (compiled.object.empty())
+    throw Error(diagnostics.hasErrors() ? ErrorKind::User : ErrorKind::Internal, diagnostics.hasErrors() ? diagnostics.render() : fmt::format("compiling `{}` gave no code and no message", name));
+  auto result = std::make_shared<CompiledFunction>();
+  result->function.entry = reinterpret_cast<CpuEntry>(module->loader->load(compiled.object, compiled.abi.entry));
+  result->function.arenaBytes = compiled.abi.arenaBytes;
+  result->function.spins = compiled.abi.spins;
+  result->slots = std::move(compiled.abi.slots);
+  return result;
+}
+
+std::shared_ptr<const CompiledFunction> Kernel::Impl::find(const std::string &key, const std::vector<const Argument *> &bound) {
+  auto cached = [&]() -> std::shared_ptr<const CompiledFunction> {
+    std::lock_guard lock(cacheMutex);
+    auto it = cache.find(key);
+    return it == cache.end() ? nullptr : it->second;
+  };
+  if (auto found = cached())
+    return found;
+  std::lock_guard lock(module->compileMutex);
+  if (auto found = cached()) // compiled while this thread waited
+    return found;
+  auto compiled = compile(bound);
+  std::lock_guard insertion(cacheMutex);
+  return cache.emplace(key, std::move(compiled)).first->second;
+}
+
+const std::string &Kernel::name() const { return impl->name; }
+const std::vector<std::string> &Kernel::parameters() const { return impl->parameterNames; }
+
+size_t Kernel::compiledCount() const {
+  std::lock_guard lock(impl->cacheMutex);
+  return impl->cache.size();
+}
+
+void Kernel::launchList(Stream stream, Grid grid, const Argument *arguments, size_t count) const {
+  if (stream.handle)
+    throw Error(ErrorKind::Device, "a stream was given, but this version launches on the host CPU only: pass tk::Stream()");
+  std::vector<const Argument *> bound = bindArguments(impl->name, impl->rules, arguments, count);
+  std::string key;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (!bound[i] && impl->defaults[i])
+      bound[i] = &*impl->defaults[i];
+    appendKey(key, impl->rules[i], bound[i]);
+  }
+  std::shared_ptr<const CompiledFunction> code = impl->find(key, bound);
+  std::vector<uint64_t> slots;
+  for (const compiler::ArgumentSlot &slot : code->slots) {
+    const Argument *argument = bound[slot.param];
+    if (!argument)
+      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, impl->name));
+    slots.push_back(slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name));
+  }
+  hostDevice().launch(code->function, slots.data(), {grid.x, grid.y, grid.z});
+}
+
+Module Module::fromFile(const std::string &path) {
+  auto impl = std::make_shared<Impl>();
+  impl->program = jit::Program::fromFile(path);
+  return Module(std::move(impl));
+}
+
+Module Module::fromSource(const std::string &text, const std::string &name) {
+  auto impl = std::make_shared<Impl>();
+  impl->program = jit::Program::fromText(text, name);
+  return Module(std::move(impl));
+}
+
+std::vector<std::string> Module::kernelNames() const {
+  std::vector<std::string> names;
+  for (const lang::ast::Function *function : impl->program->scope().kernels())
+    names.push_back(function->name);
+  return names;
+}
+
+Kernel Module::kernel(const std::string &name) const {
+  auto kernel = std::make_shared<Kernel::Impl>();
+  kernel->module = impl;
+  kernel->function = &impl->program->kernel(name);
+  kernel->name = kernel->function->name;
+  kernel->readSignature();
+  return Kernel(std::move(kernel));
+}
+
+} // namespace tk

@@ -1,0 +1,155 @@
+// tkc compile: the text of any stage, or an object file.
+#include "compiler/Compiler.h"
+#include "lang/syntax/Parser.h"
+#include "tools/tkc/ArgumentResolver.h"
+#include "tools/tkc/Containment.h"
+#include "tools/tkc/Failure.h"
+#include "tools/tkc/Targets.h"
+#include "tools/tkc/Verbs.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace tk::tool {
+
+namespace {
+struct CompileOptions {
+  std::string file, kernel, signature, emit, output;
+  bool hasSignature = false, help = false;
+  int64_t example = 1;
+  compiler::Options compile;
+};
+
+constexpr const char *stageNames[] = {"tokens", "ast", "tt", "tt-opt", "ttg", "llvm", "asm", "bin"};
+
+Verb verbOf(CompileOptions &options) {
+  return {"compile",
+          "compile FILE [options]",
+          "compiles a kernel ahead of time, or shows a stage of it",
+          "A signature lists the parameters in order: types with what is known of them (*fp32:16 is a pointer divisible by 16, i32:16 such an integer) and constants, by place or by name:\n"
+          "  --signature '*fp32:16, *fp32:16, i32, i32, i32, BLOCK=1024'\n"
+          "Without one the types of an @tk.example are used.\n",
+          {
+              {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
+              {"--target", "TARGET", "cpu (default: this machine), x86-64-v3, x86-64-v4", [&](const std::string &value) { options.compile.target = value; }},
+              {"--signature", "TEXT", "the parameters' types and constants", [&](const std::string &value) { options.signature = value, options.hasSignature = true; }},
+              {"--example", "N", "take the types of the Nth @tk.example", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
+              {"--emit", "STAGE", "tokens, ast, tt, tt-opt, llvm, asm, bin; default: bin with -o, else asm",
+               [&](const std::string &value) {
+                 std::vector<std::string> names(std::begin(stageNames), std::end(stageNames));
+                 if (std::find(names.begin(), names.end(), value) == names.end()) {
+                   std::string near = lang::nearest(value, names);
+                   throw Failure(Status::Usage, fmt::format("unknown stage `{}`{}", value, near.empty() ? ": expected tokens, ast, tt, tt-opt, llvm, asm or bin" : fmt::format("; did you mean `{}`?", near)));
+                 }
+                 options.emit = value;
+               }},
+              {"-o", "FILE", "where to write; default: standard output", [&](const std::string &value) { options.output = value; }},
+              {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
+              {"--debug", "", "compile device_assert and overflow checks", [&](const std::string &) { options.compile.debug = true; }},
+              {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
+              {"--time-passes", "", "print how long each pass took", [&](const std::string &) { options.compile.timePasses = true; }},
+          }};
+}
+
+void write(const CompileOptions &options, const std::string &text) {
+  bool toOutput = options.output.empty() || options.output == "-";
+  if (toOutput && options.emit == "bin" && isatty(STDOUT_FILENO))
+    throw Failure(Status::Usage, "object code is not for terminals: give `-o FILE`");
+  std::FILE *file = toOutput ? stdout : std::fopen(options.output.c_str(), "wb");
+  if (!file)
+    throw Failure(Status::Usage, fmt::format("`{}`: {}", options.output, std::strerror(errno)));
+  bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  written &= (toOutput ? std::fflush(file) : std::fclose(file)) == 0;
+  if (!written)
+    throw Failure(Status::Device, fmt::format("`{}`: writing failed: {}", toOutput ? "standard output" : options.output, std::strerror(errno)));
+}
+
+/// The stages before there is a kernel; they only need the file.
+std::string sourceStage(const CompileOptions &options) {
+  std::string error;
+  std::shared_ptr<lang::SourceFile> file = lang::SourceFile::read(options.file, error);
+  if (!file)
+    throw Failure(Status::Diagnostics, fmt::format("`{}`: {}", options.file, error));
+  setReproducer("tkc compile --emit " + options.emit, std::string(file->text()));
+  lang::Diagnostics diagnostics;
+  std::string text;
+  if (options.emit == "tokens") {
+    text = lang::printTokens(*file, diagnostics);
+  } else {
+    lang::ast::Module module = lang::parse(file, diagnostics);
+    text = lang::ast::print(module);
+  }
+  if (diagnostics.hasErrors())
+    throw Failure(Status::Diagnostics, diagnostics.render());
+  return text;
+}
+
+std::vector<lang::ParamSpec> specsFor(const CompileOptions &options, const jit::Program &program, const lang::ast::Function &kernel) {
+  lang::Diagnostics diagnostics;
+  if (options.hasSignature) {
+    lang::SourceFile file("signature", options.signature);
+    std::optional<std::vector<lang::ParamSpec>> specs = lang::parseSignature(program.scope(), kernel, file, diagnostics);
+    if (!specs)
+      throw Failure(Status::Usage, diagnostics.render());
+    return std::move(*specs);
+  }
+  lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
+  if (diagnostics.hasErrors())
+    throw Failure(Status::Diagnostics, diagnostics.render());
+  if (decorators.examples.empty())
+    throw Failure(Status::Usage, fmt::format("the types of `{}` are not known: give `--signature`, or an @tk.example", kernel.name));
+  if (static_cast<size_t>(options.example) > decorators.examples.size())
+    throw Failure(Status::Usage, fmt::format("`{}` has {} examples: `--example {}` is not one of them", kernel.name, decorators.examples.size(), options.example));
+  ArgumentResolver resolver(program, kernel, {}, decorators.examples[static_cast<size_t>(options.example) - 1]);
+  return specsOf(program, kernel, decorators, resolver.resolve());
+}
+
+compiler::Stage stageOf(const std::string &name) {
+  if (name == "tt")
+    return compiler::Stage::Tt;
+  if (name == "tt-opt")
+    return compiler::Stage::TtOpt;
+  if (name == "llvm")
+    return compiler::Stage::Llvm;
+  return name == "asm" ? compiler::Stage::Asm : compiler::Stage::Bin;
+}
+} // namespace
+
+int compileVerb(const std::vector<std::string> &arguments) {
+  CompileOptions options;
+  Verb verb = verbOf(options);
+  std::vector<std::string> left = parseFlags(verb, arguments, options.help);
+  if (options.help) {
+    std::fputs(helpText(verb).c_str(), stdout);
+    return 0;
+  }
+  if (left.size() != 1)
+    throw Failure(Status::Usage, left.empty() ? "no file given: `tkc compile FILE`" : fmt::format("expected one file, found also `{}`", left[1]));
+  options.file = left[0];
+  if (options.emit.empty())
+    options.emit = options.output.empty() ? "asm" : "bin";
+  checkTarget(options.compile.target);
+  if (options.emit == "ttg")
+    throw Failure(Status::Usage, "stage `ttg` belongs to GPU targets, which are not available in this version");
+  if (options.emit == "tokens" || options.emit == "ast") {
+    write(options, sourceStage(options));
+    return 0;
+  }
+  std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
+  setReproducer("tkc compile --emit " + options.emit + (options.hasSignature ? " --signature '" + options.signature + "'" : ""), std::string(program->scope().file().text()));
+  const lang::ast::Function &kernel = program->kernel(options.kernel);
+  std::vector<lang::ParamSpec> specs = specsFor(options, *program, kernel);
+  compiler::Compiler compiler;
+  lang::Diagnostics diagnostics;
+  std::string text = compiler.emit(program->scope(), kernel.name, specs, options.compile, stageOf(options.emit), diagnostics);
+  std::string messages = program->remarks() + diagnostics.render();
+  if (text.empty())
+    throw Failure(Status::Diagnostics, messages.empty() ? fmt::format("internal error: compiling `{}` gave no code and no message", kernel.name) : messages);
+  std::fputs(messages.c_str(), stderr);
+  write(options, text);
+  return 0;
+}
+
+} // namespace tk::tool

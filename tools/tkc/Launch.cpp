@@ -1,0 +1,81 @@
+// See Launch.h.
+#include "tools/tkc/Launch.h"
+#include "runtime/FloatBits.h"
+#include "tools/tkc/Failure.h"
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+namespace tk::tool {
+
+static const lang::ConstValue &valueOf(const compiler::ArgumentSlot &slot, const std::vector<ResolvedArgument> &arguments) {
+  const lang::ConstValue *value = &arguments.at(slot.param).value;
+  for (unsigned index : slot.path) {
+    const lang::TupleValue *tuple = value->asTuple();
+    if (!tuple || index >= tuple->elements.size())
+      throw Failure(Status::Diagnostics, fmt::format("internal error: slot `{}` does not match its argument", slot.name));
+    value = &tuple->elements[index];
+  }
+  return *value;
+}
+
+const ArrayArgument *arrayOf(const compiler::ArgumentSlot &slot, const std::vector<ResolvedArgument> &arguments) {
+  const lang::ArrayValue *array = valueOf(slot, arguments).asArray();
+  return array ? static_cast<const ArrayArgument *>(array->handle.get()) : nullptr;
+}
+
+std::vector<uint64_t> slotBits(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments,
+                               const std::function<void *(const ArrayArgument &)> &address) {
+  std::vector<uint64_t> bits;
+  for (const compiler::ArgumentSlot &slot : slots) {
+    if (const ArrayArgument *array = arrayOf(slot, arguments)) {
+      bits.push_back(reinterpret_cast<uintptr_t>(address(*array)));
+      continue;
+    }
+    const lang::ConstValue &value = valueOf(slot, arguments);
+    std::optional<uint64_t> scalar = lang::scalarBits(value, slot.pointerDepth ? DType::U64 : slot.dtype);
+    if (!scalar && !slot.pointerDepth && slot.dtype == DType::F8E4B15 && value.asDouble())
+      scalar = encodeNumber(slot.dtype, *value.asDouble());
+    if (!scalar)
+      throw Failure(Status::Usage, fmt::format("argument `{}`: {} can't be passed as {}", slot.name, value.repr(), spelling(slot.dtype)));
+    bits.push_back(*scalar);
+  }
+  return bits;
+}
+
+LoadedKernel loadKernel(compiler::Compiler &compiler, jit::ObjectLoader &loader, const jit::Program &program, const std::string &kernel, const std::vector<lang::ParamSpec> &specs,
+                        const compiler::Options &options) {
+  lang::Diagnostics diagnostics;
+  LoadedKernel result;
+  result.compiled = compiler.compile(program.scope(), kernel, specs, options, diagnostics);
+  std::string messages = diagnostics.render();
+  if (result.compiled.object.empty())
+    throw Failure(Status::Diagnostics, messages.empty() ? fmt::format("internal error: compiling `{}` gave no code and no message", kernel) : messages);
+  std::fputs(messages.c_str(), stderr);
+  result.function.entry = reinterpret_cast<runtime::CpuEntry>(loader.load(result.compiled.object, result.compiled.abi.entry));
+  result.function.arenaBytes = result.compiled.abi.arenaBytes;
+  result.function.spins = result.compiled.abi.spins;
+  return result;
+}
+
+Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, double budget) {
+  using Clock = std::chrono::steady_clock;
+  constexpr size_t least = 3, most = 10000;
+  std::vector<double> seconds;
+  auto start = Clock::now();
+  device.launch(function, slots.data(), grid); // warms caches and threads, not counted
+  do {
+    auto before = Clock::now();
+    device.launch(function, slots.data(), grid);
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - before).count());
+  } while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
+  std::sort(seconds.begin(), seconds.end());
+  Timing timing;
+  timing.runs = static_cast<unsigned>(seconds.size());
+  timing.least = seconds[0];
+  timing.median = seconds[seconds.size() / 2];
+  timing.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
+  return timing;
+}
+
+} // namespace tk::tool

@@ -1,0 +1,221 @@
+// tkc run: arguments, compilation, verification, launch, results, time. One round per example, or one for the arguments given.
+#include "tools/tkc/Containment.h"
+#include "tools/tkc/Failure.h"
+#include "tools/tkc/Report.h"
+#include "tools/tkc/Targets.h"
+#include "tools/tkc/ValueText.h"
+#include "tools/tkc/Verbs.h"
+#include "tk/error.h"
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace tk::tool {
+
+namespace {
+struct RunOptions {
+  std::string file, kernel, grid;
+  std::vector<std::pair<std::string, std::string>> arguments, saves;
+  std::vector<std::string> prints;
+  compiler::Options compile;
+  bool verify = true, time = true, json = false, help = false;
+  int64_t example = 0; // 0: not chosen
+  int64_t threads = 0;
+  uint64_t verifyLimit = uint64_t(1) << 28;
+  double budget = 0.5;
+};
+
+Verb verbOf(RunOptions &options) {
+  return {"run",
+          "run FILE [NAME=VALUE ...] [options]",
+          "compiles a kernel, launches it, checks the result and measures the time",
+          "A value is a number (3, 0.5, 1:i64), true, false, none, a string, a dtype, a function of the file, a tuple (1,2), an array from a file (@x.npy, @x.npy:bf16) or a new\n"
+          "array INIT:dtype[shape] with INIT one of zeros, ones, rand, randn, arange, randint(lo,hi), full(value), and seed=N inside the brackets. Values may use the\n"
+          "names of other arguments, x.shape[0], x.stride(0) and x.numel(). What is not given comes from the first @tk.example, then from the parameter's default.\n"
+          "Without arguments every @tk.example is run. Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n",
+          {
+              {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
+              {"--target", "TARGET", "cpu (default), x86-64-v3, x86-64-v4", [&](const std::string &value) { options.compile.target = value; }},
+              {"--example", "N", "run the Nth @tk.example alone", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
+              {"--grid", "EXPRS", "one to three extents, as in 'cdiv(n,BLOCK)', instead of @tk.grid", [&](const std::string &value) { options.grid = value; }},
+              {"--save", "NAME=FILE", "write an array argument to an .npy file afterwards",
+               [&](const std::string &value) {
+                 std::string name, file;
+                 if (!splitArgument(value, name, file) || file.empty())
+                   throw Failure(Status::Usage, fmt::format("option `--save` needs NAME=FILE, found `{}`", value));
+                 options.saves.emplace_back(name, file);
+               }},
+              {"--print", "NAME", "print an array argument afterwards", [&](const std::string &value) { options.prints.push_back(value); }},
+              {"--verify", "", "compare with the interpreter (default)", [&](const std::string &) { options.verify = true; }},
+              {"--no-verify", "", "don't", [&](const std::string &) { options.verify = false; }},
+              {"--verify-limit", "N", "operations that the interpreter may take before a sample of programs is checked instead",
+               [&](const std::string &value) { options.verifyLimit = static_cast<uint64_t>(numberOf("--verify-limit", value, 1, INT64_MAX / 16)); }},
+              {"--time", "", "measure for longer", [&](const std::string &) { options.budget = 2; }},
+              {"--no-time", "", "launch once, don't measure", [&](const std::string &) { options.time = false; }},
+              {"--json", "", "print one JSON object", [&](const std::string &) { options.json = true; }},
+              {"--threads", "N", "threads of the CPU device; default: the cores that this process may use", [&](const std::string &value) { options.threads = numberOf("--threads", value, 1, 4096); }},
+              {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
+              {"--debug", "", "compile device_assert and overflow checks", [&](const std::string &) { options.compile.debug = true; }},
+              {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
+              {"--emulate", "", "not available yet",
+               [](const std::string &) { throw Failure(Status::Device, "`--emulate` is not available in this version, which has the CPU targets alone"); }},
+          }};
+}
+
+RunOptions parse(const std::vector<std::string> &arguments) {
+  RunOptions options;
+  Verb verb = verbOf(options);
+  std::vector<std::string> left = parseFlags(verb, arguments, options.help);
+  if (options.help) {
+    std::fputs(helpText(verb).c_str(), stdout);
+    return options;
+  }
+  if (left.empty())
+    throw Failure(Status::Usage, "no file given: `tkc run FILE [NAME=VALUE ...]`");
+  options.file = left[0];
+  for (size_t i = 1; i < left.size(); ++i) {
+    std::string name, value;
+    if (!splitArgument(left[i], name, value))
+      throw Failure(Status::Usage, fmt::format("expected NAME=VALUE, found `{}`", left[i]));
+    options.arguments.emplace_back(name, value);
+  }
+  return options;
+}
+
+/// The session: what all rounds share.
+class Runner {
+public:
+  Runner(const RunOptions &options, const jit::Program &program, const lang::ast::Function &kernel, const lang::KernelDecorators &decorators)
+      : options(options), program(program), kernel(kernel), decorators(decorators), device({static_cast<unsigned>(options.threads), printer(options)}) {}
+
+  RunReport run(const lang::ast::Call *example);
+
+private:
+  static std::function<void(std::string_view)> printer(const RunOptions &options) {
+    if (!options.json)
+      return {};
+    return [](std::string_view line) { fmt::print(stderr, "{}{}", line, line.ends_with('\n') ? "" : "\n"); }; // standard output is the report's
+  }
+  void launchOnce(const LoadedKernel &loaded, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid);
+  const ArrayArgument &arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const;
+
+  const RunOptions &options;
+  const jit::Program &program;
+  const lang::ast::Function &kernel;
+  const lang::KernelDecorators &decorators;
+  compiler::Compiler compiler;
+  jit::ObjectLoader loader;
+  runtime::CpuDevice device;
+};
+
+const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const lang::ArrayValue *array = arguments[i].value.asArray();
+    if (array && kernel.params[i].name == name)
+      return *static_cast<const ArrayArgument *>(array->handle.get());
+    if (array)
+      names.push_back(kernel.params[i].name);
+  }
+  for (const auto &array : resolver.arrays())
+    if (array->name == name)
+      return *array; // inside a tuple
+  std::string near = lang::nearest(name, names);
+  throw Failure(Status::Usage, fmt::format("option `{}`: `{}` has no array argument `{}`{}", flag, kernel.name, name, near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+}
+
+uint64_t bytesMoved(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
+  uint64_t bytes = 0;
+  for (const compiler::ArgumentSlot &slot : slots)
+    if (const ArrayArgument *array = arrayOf(slot, arguments))
+      bytes += array->array.bytes() * (static_cast<uint64_t>(slot.read) + static_cast<uint64_t>(slot.written));
+  return bytes;
+}
+
+RunReport Runner::run(const lang::ast::Call *example) {
+  ArgumentResolver resolver(program, kernel, options.arguments, example);
+  const std::vector<ResolvedArgument> &arguments = resolver.resolve();
+  RunReport report;
+  report.kernel = kernel.name, report.target = options.compile.target, report.threads = device.threads();
+  report.arguments = resolver.describe();
+  report.grid = resolver.grid(options.grid, decorators);
+  for (const auto &[name, file] : options.saves)
+    arrayNamed(resolver, arguments, name, "--save");
+  for (const std::string &name : options.prints)
+    arrayNamed(resolver, arguments, name, "--print");
+  std::vector<lang::ParamSpec> specs = specsOf(program, kernel, decorators, arguments);
+  if (!options.json)
+    std::fputs(titleLine(report).c_str(), stdout);
+
+  LoadedKernel loaded = loadKernel(compiler, loader, program, kernel.name, specs, options.compile);
+  for (const std::string &line : loaded.compiled.printed)
+    fmt::print(options.json ? stderr : stdout, "{}\n", line);
+  for (const auto &array : resolver.arrays())
+    array->allocate(&device.pool());
+
+  if (options.verify) {
+    KernelRunning running;
+    report.verification = verify({compiler, program, kernel.name, specs, options.compile, arguments, resolver.arrays(), report.grid, loaded, device, options.verifyLimit});
+    if (report.verification->outcome == Verification::Faulted)
+      return report; // the kernel would do to this process what the interpreter refused
+  }
+  std::vector<uint64_t> slots = slotBits(loaded.compiled.abi.slots, arguments, [](const ArrayArgument &array) { return array.array.data(); });
+  {
+    KernelRunning running;
+    device.launch(loaded.function, slots.data(), report.grid);
+  }
+  for (const auto &[name, file] : options.saves)
+    arrayNamed(resolver, arguments, name, "--save").array.save(file);
+  for (const std::string &name : options.prints)
+    fmt::print(options.json ? stderr : stdout, "{} = {}\n", name, elementsText(arrayNamed(resolver, arguments, name, "--print").array));
+  if (options.time) {
+    KernelRunning running;
+    report.timing = measure(device, loaded.function, slots, report.grid, options.budget);
+    report.bytes = bytesMoved(loaded.compiled.abi.slots, arguments);
+  }
+  return report;
+}
+} // namespace
+
+int runVerb(const std::vector<std::string> &arguments) {
+  RunOptions options = parse(arguments);
+  if (options.help)
+    return 0;
+  checkTarget(options.compile.target);
+  checkRunnable(options.compile.target);
+  std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
+  setReproducer("tkc run", std::string(program->scope().file().text()));
+  std::fputs(program->remarks().c_str(), stderr);
+  const lang::ast::Function &kernel = program->kernel(options.kernel);
+  lang::Diagnostics diagnostics;
+  lang::KernelDecorators decorators = lang::decoratorsOf(program->scope(), kernel, diagnostics);
+  if (diagnostics.hasErrors())
+    throw Failure(Status::Diagnostics, diagnostics.render());
+
+  std::vector<const lang::ast::Call *> examples = decorators.examples;
+  if (options.example) {
+    if (static_cast<size_t>(options.example) > examples.size())
+      throw Failure(Status::Usage, fmt::format("`{}` has {} example{}: `--example {}` is not one of them", kernel.name, examples.size(), examples.size() == 1 ? "" : "s", options.example));
+    examples = {examples[static_cast<size_t>(options.example) - 1]};
+  } else if (!options.arguments.empty() && examples.size() > 1) {
+    examples.resize(1);
+  }
+  if (examples.empty())
+    examples.push_back(nullptr);
+
+  Runner runner(options, *program, kernel, decorators);
+  std::vector<RunReport> reports;
+  bool right = true;
+  for (const lang::ast::Call *example : examples) {
+    reports.push_back(runner.run(example));
+    const auto &verification = reports.back().verification;
+    right &= !verification || verification->outcome == Verification::Agrees || verification->outcome == Verification::Skipped;
+    if (!options.json)
+      std::fputs(resultLines(reports.back()).c_str(), stdout);
+  }
+  if (options.json)
+    std::fputs(toJson(reports).c_str(), stdout);
+  return static_cast<int>(right ? Status::Right : Status::VerificationFailed);
+}
+
+} // namespace tk::tool
