@@ -28,4 +28,9 @@ def RewritePointersPass : TK_Pass<"tk-rewrite-pointers", "::tk::tt::FuncOp"> {
   let summary = "tiles of pointers become a scalar base and a tile of offsets";
 }
 
+def ExpandMathPass : TK_Pass<"tk-expand-math", "::mlir::ModuleOp"> {
+  let summary = "elementary functions become the inlined arithmetic of the math library";
+  let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+}
+
 #endif

@@ -7,7 +7,10 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<tk::tt::TTDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
-  tk::compiler::registerCompilerPasses();
+  tk::compiler::registerInlinePass();
+  tk::compiler::registerSimplifyPass();
+  tk::compiler::registerSplitCarriedTilesPass();
+  tk::compiler::registerRewritePointersPass();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
