@@ -22,9 +22,11 @@ Compiler::~Compiler() = default;
 static bool isCpuTarget(const std::string &target) { return target == "cpu" || target == "x86-64-v3" || target == "x86-64-v4"; }
 
 /// The place in the kernel's file that an operation came from; the whole function's name when it came from elsewhere.
-static lang::Place placeOf(mlir::Location location, const lang::ModuleScope &scope, const lang::ast::Function &kernel) {
+static lang::Place placeOf(mlir::LocationAttr location, const lang::ModuleScope &scope, const lang::ast::Function &kernel) {
   lang::Place place{&scope.file(), kernel.nameRange};
-  location->walk([&](mlir::Location inner) {
+  if (!location)
+    return place;
+  location.walk([&](mlir::Location inner) {
     auto at = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
     if (!at || at.getFilename().getValue() != scope.file().name() || at.getLine() == 0 || at.getLine() > scope.file().lineCount())
       return mlir::WalkResult::advance();
@@ -92,7 +94,7 @@ struct Job {
 
   bool optimize() { return runPasses(*module, buildTilePipeline, scope, kernel, options.timePasses, diagnostics); }
   cpu::CpuOutput lower(cpu::CpuStage stage) {
-    cpu::CpuOutput output{.location = module->getLoc()};
+    cpu::CpuOutput output;
     if (!runPasses(*module, buildCpuPipeline, scope, kernel, options.timePasses, diagnostics))
       return output;
     output = cpu::lower(*module, options.target, options.fpFusion, stage);
@@ -161,6 +163,7 @@ CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::stri
   cpu::CpuOutput output = job.lower(cpu::CpuStage::Object);
   result.object = std::move(output.code);
   result.abi.arenaBytes = output.arenaBytes;
+  result.abi.spins = output.spins;
   return result;
 }
 

@@ -1,7 +1,6 @@
 // The compiler's phases, each with the reason why it stands where it stands.
 #include "compiler/Pipeline.h"
 #include "compiler/Passes.h"
-#include "compiler/tile/ExpandMath.h"
 
 namespace tk::compiler {
 

@@ -7,7 +7,8 @@
 namespace tk::cpu {
 
 CpuOutput lower(mlir::ModuleOp source, const std::string &target, bool fpFusion, CpuStage stage) {
-  CpuOutput output{.location = source.getLoc()};
+  CpuOutput output;
+  output.location = source.getLoc();
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(target, fpFusion, output.error);
   if (!machine)
     return output;
@@ -33,6 +34,7 @@ CpuOutput lower(mlir::ModuleOp source, const std::string &target, bool fpFusion,
       return output;
     }
     output.arenaBytes = std::max(output.arenaBytes, emitter.arenaBytes());
+    output.spins |= emitter.spins();
   }
   std::string problem;
   llvm::raw_string_ostream stream(problem);

@@ -9,8 +9,9 @@ namespace tk::cpu {
 struct CpuOutput {
   std::string code;       // what was asked for: LLVM text, assembly or an object file
   uint64_t arenaBytes = 0;
+  bool spins = false;     // the code calls the yield service
   std::string error;      // not empty: what the target can't do, at `location`
-  mlir::Location location = mlir::UnknownLoc();
+  mlir::LocationAttr location;
 };
 
 enum class CpuStage { Llvm, Assembly, Object };

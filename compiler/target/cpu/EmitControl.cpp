@@ -1,6 +1,7 @@
 // Blocks and structured control flow. A carried scalar is a stack slot (SROA makes it a register), a carried tile is one buffer for
 // all iterations: the step that makes the next value writes it there when nothing reads the old value later, else it is copied at the end.
 #include "compiler/target/cpu/Emitter.h"
+#include "runtime/device/cpu/CpuServices.h"
 
 using namespace llvm;
 namespace tk::cpu {
@@ -289,6 +290,28 @@ void Emitter::emitIf(mlir::scf::IfOp op) {
   defineResults(op, tiles, locals);
 }
 
+/// A loop that may wait for another program: it reads memory that others change.
+static bool maySpin(mlir::scf::WhileOp op) {
+  return op.walk([](mlir::Operation *inner) {
+             auto load = mlir::dyn_cast<tt::LoadOp>(inner);
+             return mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp>(inner) || (load && load.getIsVolatile()) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+           }).wasInterrupted();
+}
+
+/// Every 1024th time round, other programs of the launch get to run.
+void Emitter::emitYield() {
+  callsYield = true;
+  Value *count = local(b.getInt32Ty(), "spins");
+  IRBuilder<>(entry, std::next(cast<Instruction>(count)->getIterator())).CreateStore(b.getInt32(0), count);
+  Value *next = b.CreateAdd(b.CreateLoad(b.getInt32Ty(), count), b.getInt32(1));
+  b.CreateStore(next, count);
+  ifThen(b.CreateICmpEQ(b.CreateAnd(next, 1023), b.getInt32(0)), [&] {
+    Value *contextPointer = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), services, offsetof(TkCpuServices, context)));
+    Value *callback = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), services, offsetof(TkCpuServices, yield)));
+    b.CreateCall(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false), callback, {contextPointer});
+  });
+}
+
 void Emitter::emitWhile(mlir::scf::WhileOp op) {
   // Two sets of slots: what the test's block gets (init, yield), and what it hands on (to the body and out of the loop).
   SmallVector<Buffer> beforeTiles(op.getInits().size()), afterTiles(op.getNumResults());
@@ -331,6 +354,8 @@ void Emitter::emitWhile(mlir::scf::WhileOp op) {
     MemoScope scope(*this);
     bind(op.getAfter().front(), afterTiles, afterLocals);
     emitBlock(op.getAfter().front(), beforeTiles, beforeLocals);
+    if (maySpin(op))
+      emitYield();
     b.CreateBr(test);
   }
   b.SetInsertPoint(after);

@@ -31,10 +31,10 @@ bool Emitter::tileAddress(mlir::Value pointer, mlir::Value &base, mlir::Value &o
 /// i1: the value, which is at `point` for lane 0 and grows by `stride`, stays within its type over the row. Null when that is known.
 Value *Emitter::noWrap(mlir::Value value, int64_t stride, const Point &point, int64_t extent) {
   int64_t low, high;
-  if (stride == 0 || constantRange(value, low, high))
+  unsigned bits = tt::elementType(value.getType()).getIntOrFloatBitWidth();
+  if (stride == 0 || (constantRange(value, low, high) && APInt(64, low, true).getSignificantBits() <= bits && APInt(64, high, true).getSignificantBits() <= bits))
     return nullptr;
   Value *first = evalScalar(value, point);
-  unsigned bits = first->getType()->getIntegerBitWidth();
   APInt travel(bits, std::abs(stride) * (extent - 1));
   if (APInt(64, std::abs(stride) * (extent - 1)).getSignificantBits() > bits)
     return b.getFalse();

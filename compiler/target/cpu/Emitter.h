@@ -59,8 +59,9 @@ public:
   /// Emits the entry point for a public function. False with `error` set when the kernel has something the CPU can't do yet.
   bool emitKernel(tt::FuncOp function);
   uint64_t arenaBytes() const { return arenaHigh; }
+  bool spins() const { return callsYield; }
   std::string error;
-  mlir::Location errorLocation = mlir::UnknownLoc::get(nullptr);
+  mlir::LocationAttr errorLocation;
 
 private:
   using VectorLike = llvm::ArrayRef<llvm::Value *>;
@@ -89,6 +90,7 @@ private:
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitWhile(mlir::scf::WhileOp op);
+  void emitYield();
   void materializeInto(mlir::Value value, const Buffer &target);
   Buffer bufferOf(mlir::Value value);
   void copyBuffer(const Buffer &from, const Buffer &to, mlir::Type tile);
@@ -192,6 +194,7 @@ private:
   llvm::Value *arena = nullptr, *services = nullptr;
   llvm::Value *programIds[3] = {}, *gridSizes[3] = {};
   uint64_t arenaTop = 0, arenaHigh = 0;
+  bool callsYield = false;
 
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
