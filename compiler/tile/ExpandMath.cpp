@@ -62,6 +62,7 @@ public:
 
   void runOnOperation() override {
     // A function of the library may use another one: what it brings is expanded too. Each (function, types) is elaborated once.
+    functions.clear();
     SmallVector<Operation *> work;
     collect(getOperation(), work);
     if (work.empty())

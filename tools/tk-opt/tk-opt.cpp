@@ -3,6 +3,7 @@
 #include "dialects/tt/TT.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "tools/tk-opt/TestPasses.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -11,6 +12,7 @@ int main(int argc, char **argv) {
   tk::compiler::registerSimplifyPass();
   tk::compiler::registerSplitCarriedTilesPass();
   tk::compiler::registerRewritePointersPass();
+  tk::test::registerTestAccessForm();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();

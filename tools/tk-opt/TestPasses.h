@@ -1,0 +1,6 @@
+// Passes that only tk-opt has, to show what analyses find.
+#pragma once
+
+namespace tk::test {
+void registerTestAccessForm();
+} // namespace tk::test
