@@ -57,17 +57,14 @@ std::string Diagnostics::expand(std::string_view format, const std::vector<std::
   return text;
 }
 
-void Diagnostics::add(Diag id, Place place, std::string text) {
-  Severity severity = diagSeverity(id);
-  if (severity == Severity::Note) {
-    if (!dropping)
-      list.push_back({id, severity, place, std::move(text)});
-    return;
+/// Counts a message. Whether it is to be kept.
+bool Diagnostics::admit(Diag id) {
+  const Severity severity = diagSeverity(id);
+  if (severity != Severity::Note) {
+    unsigned &count = severity == Severity::Error ? errors : warnings;
+    dropping = ++count > limit;
   }
-  unsigned &count = severity == Severity::Error ? errors : warnings;
-  dropping = ++count > limit;
-  if (!dropping)
-    list.push_back({id, severity, place, std::move(text)});
+  return !dropping;
 }
 
 /// Appends one code point (or invalid byte) at `i`, made safe, and moves `i` past it. Returns the columns it takes.

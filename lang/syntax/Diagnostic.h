@@ -42,7 +42,8 @@ public:
   /// Reports; a note belongs to the last error or warning before it and vanishes with it when that one is dropped.
   /// The arguments, each formatted by fmt, replace `{}` or `{0}` in the message's text. A field without an argument shows as `?`.
   template <typename... Args> void report(Diag id, Place place, const Args &...args) {
-    add(id, place, expand(diagText(id), {argumentText(args)...}));
+    if (admit(id))
+      list.push_back({id, diagSeverity(id), place, expand(diagText(id), {argumentText(args)...})});
   }
 
   bool hasErrors() const { return errors != 0; }
@@ -56,7 +57,7 @@ private:
   template <typename T> static std::string argumentText(const T &value) { return fmt::format("{}", value); }
   static std::string argumentText(const char *text) { return text ? text : "?"; }
   static std::string expand(std::string_view format, const std::vector<std::string> &args);
-  void add(Diag id, Place place, std::string text);
+  bool admit(Diag id);
   std::vector<Message> list;
   unsigned errors = 0, warnings = 0, limit;
   bool dropping = false;

@@ -35,7 +35,7 @@ static bool isIdentifierByte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A
 /// Characters outside ASCII that look like spaces, quotes or operators: they can't be in a name, everything else can.
 static bool neverInName(char32_t c) {
   return (c >= 0x80 && c <= 0xA9) || (c >= 0xAB && c <= 0xB4) || c == 0xB6 || c == 0xB8 || (c >= 0xBB && c <= 0xBF) || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c <= 0x203E) ||
-         (c >= 0x2041 && c <= 0x2053) || (c >= 0x2055 && c <= 0x2070) || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) || (c >= 0x3008 && c <= 0x3020) || c == 0xFEFF ||
+         (c >= 0x2041 && c <= 0x2053) || (c >= 0x2055 && c <= 0x2070) || (c >= 0x20A0 && c <= 0x20CF) || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) || (c >= 0x3008 && c <= 0x3020) || c == 0xFEFF ||
          (c >= 0xFF01 && c <= 0xFF0F);
 }
 

@@ -9,8 +9,11 @@ namespace tk::lang {
 using namespace ast;
 
 static constexpr uint64_t kMaxTokens = 20'000'000;
+static constexpr unsigned kMaxErrors = 1000; // no one reads more: the rest of the file is left alone
 
-Parser::Parser(const SourceFile &file, Diagnostics &diagnostics, bool expression) : file(file), diagnostics(diagnostics), lexer(file, diagnostics, expression) { advance(); }
+Parser::Parser(const SourceFile &file, Diagnostics &diagnostics, bool expression) : file(file), diagnostics(diagnostics), lexer(file, diagnostics, expression), errorsBefore(diagnostics.errorCount()) {
+  advance();
+}
 
 // Tokens
 
@@ -21,7 +24,7 @@ void Parser::advance() {
     ahead.pop_front();
     return;
   }
-  if (tokenCount < kMaxTokens) {
+  if (tokenCount < kMaxTokens && diagnostics.errorCount() - errorsBefore < kMaxErrors) {
     ++tokenCount;
     tok = lexer.next();
     return;
@@ -128,9 +131,9 @@ void Parser::recover() {
   skipStatement();
   if (!at(Tok::Indent))
     return;
-  Nest nest(*this);
-  if (!nest)
+  if (nesting >= kMaxNesting)
     return skipBlock();
+  Nest nest(*this);
   const Context outer = context;
   context = {true, true};
   advance();
@@ -273,8 +276,9 @@ ExprPtr Parser::wholeExpression() {
 
 Module parse(std::shared_ptr<const SourceFile> file, Diagnostics &diagnostics) {
   Module module;
-  checkEncoding(*file, diagnostics);
-  module.body = Parser(*file, diagnostics).module();
+  const unsigned before = diagnostics.errorCount();
+  if (checkEncoding(*file, diagnostics) || diagnostics.errorCount() - before < kMaxErrors)
+    module.body = Parser(*file, diagnostics).module();
   module.file = std::move(file);
   return module;
 }

@@ -189,6 +189,7 @@ private:
   std::deque<Token> ahead;
   uint32_t previousEnd = 0; // of the last token taken
   uint64_t tokenCount = 0;
+  const unsigned errorsBefore;
   unsigned nesting = 0;
   unsigned statementHeight = 0; // levels of statements around this one
   std::vector<Token> open;      // brackets
