@@ -1,5 +1,6 @@
 # How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %S the test's own.
 import os
+import sys
 import lit.formats
 
 config.name = "tkc"
@@ -13,6 +14,7 @@ for name in ("tkc", "tk-opt"):
     config.substitutions.append((r"(?<![\w./%-])" + name + r"(?![\w./-])", os.path.join(config.tkc_bin, name)))
 for name in ("FileCheck", "not", "split-file", "count"):
     config.substitutions.append((r"(?<![\w./%-])" + name + r"(?![\w./-])", os.path.join(config.llvm_tools, name)))
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%samples", os.path.join(config.tkc_source, "samples")))
 
 # A test may say `REQUIRES: tk-opt`, or `UNSUPPORTED: quick` to be left out of `tools/dev test --quick`.
