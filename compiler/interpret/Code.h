@@ -81,6 +81,7 @@ Handler selectMemory(mlir::Operation *op, Instruction &instruction);
 Handler selectAtomic(mlir::Operation *op, Instruction &instruction);
 Handler selectReduction(mlir::Operation *op, Instruction &instruction);
 Handler selectMatrix(mlir::Operation *op, Instruction &instruction);
+Handler selectGrid(mlir::Operation *op, Instruction &instruction);
 Handler selectDebug(mlir::Operation *op, Instruction &instruction);
 
 // Control instructions (InterpretControl.cpp).

@@ -153,13 +153,15 @@ private:
     return code->registers - count;
   }
 
-  /// After `op`'s instructions: the values of its block that it reads last.
+  /// After `op`'s instructions: the values of its block that it reads last. (A carried value that the same instruction replaces stays.)
   void addReleases(Operation &op, const DenseMap<Operation *, SmallVector<Value, 2>> &lastReads) {
     auto found = lastReads.find(&op);
     if (found == lastReads.end())
       return;
+    Instruction &last = code->instructions.back();
     for (Value value : found->second)
-      code->instructions.back().releases.push_back(slot(value));
+      if (uint32_t place = slot(value); !llvm::is_contained(last.results, place) || value.use_empty())
+        last.releases.push_back(place);
   }
 
   void flattenBlock(Block &block) {
@@ -238,7 +240,7 @@ private:
 
   void flattenPlain(Operation &op) {
     Instruction &made = emit(nullptr, &op, op.getOperands(), op.getResults());
-    for (auto *select : {selectArithmetic, selectConversion, selectMath, selectShape, selectMemory, selectAtomic, selectReduction, selectMatrix, selectDebug})
+    for (auto *select : {selectArithmetic, selectConversion, selectMath, selectShape, selectMemory, selectAtomic, selectReduction, selectMatrix, selectGrid, selectDebug})
       if ((made.run = select(&op, made)))
         break;
     if (!made.run) {

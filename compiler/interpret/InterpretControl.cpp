@@ -144,4 +144,21 @@ void runBackEdge(Machine &m, const Instruction &i) {
 void runCall(Machine &m, const Instruction &i) { m.enterCall(i); }
 void runReturn(Machine &m, const Instruction &i) { m.leave(i); }
 
+// ---- the launch grid ----
+
+static void programId(Machine &m, const Instruction &i) { m.out(i)[0].i = uint32_t(m.task->id[i.target]); }
+static void programCount(Machine &m, const Instruction &i) { m.out(i)[0].i = uint32_t(m.launch.grid[i.target]); }
+
+Handler selectGrid(mlir::Operation *op, Instruction &instruction) {
+  if (auto id = mlir::dyn_cast<tt::GetProgramIdOp>(op)) {
+    instruction.target = uint32_t(id.getAxis());
+    return programId;
+  }
+  if (auto count = mlir::dyn_cast<tt::GetNumProgramsOp>(op)) {
+    instruction.target = uint32_t(count.getAxis());
+    return programCount;
+  }
+  return nullptr;
+}
+
 } // namespace tk::interpret

@@ -52,7 +52,7 @@ void load(Machine &m, const Instruction &i) {
     }
     uint64_t address = pointer[k].i;
     if (!m.memory.accessible(address, bytes)) {
-      refuse(m, i, "load", pointer.size() == 1 ? Type() : i.op->getOperand(0).getType(), k, address, bytes);
+      refuse(m, i, "load", i.op->getOperand(0).getType(), k, address, bytes);
       return;
     }
     r[k] = fromMemory(r.type, Memory::read(address, bytes));
@@ -79,7 +79,7 @@ void store(Machine &m, const Instruction &i) {
       continue;
     }
     if (!m.memory.accessible(address, bytes)) {
-      refuse(m, i, "store", pointer.size() == 1 ? Type() : i.op->getOperand(0).getType(), k, address, bytes);
+      refuse(m, i, "store", i.op->getOperand(0).getType(), k, address, bytes);
       return;
     }
     m.memory.write(address, bytes, toMemory(value.type, value[k]));

@@ -1,6 +1,6 @@
 // The memory that the program may touch: regions, their error bounds, and the sums that atomic additions form in no particular order.
 #pragma once
-#include "compiler/interpret/Interpreter.h"
+#include "compiler/interpret/Launch.h"
 #include "compiler/interpret/Tile.h"
 #include "llvm/ADT/DenseMap.h"
 

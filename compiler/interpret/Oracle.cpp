@@ -2,7 +2,7 @@
 #include "compiler/interpret/Oracle.h"
 #include "compiler/Elaboration.h"
 #include "compiler/interpret/Interpreter.h"
-#include <cmath>
+#include <algorithm>
 
 namespace tk::interpret {
 
