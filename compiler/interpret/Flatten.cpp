@@ -178,9 +178,8 @@ private:
       if (last)
         lastReads[last].push_back(value);
     };
-    // The carried values of a waiting loop are kept: its back edge compares them with the next ones.
-    auto loop = dyn_cast<scf::WhileOp>(block.getParentOp());
-    if (!loop || !mayWait(loop))
+    // The carried values of a while loop are kept: its back edge compares them with the next ones.
+    if (!isa<scf::WhileOp>(block.getParentOp()))
       for (BlockArgument argument : block.getArguments())
         note(argument);
     for (Operation &op : block)

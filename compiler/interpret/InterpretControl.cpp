@@ -127,16 +127,13 @@ void runCondition(Machine &m, const Instruction &i) {
 
 void runBackEdge(Machine &m, const Instruction &i) {
   bool changed = false;
-  if (i.waits)
-    for (auto [from, to] : llvm::zip(i.operands, i.results)) {
-      const TileRef &before = m.frame->slots[to];
-      changed |= !before || !sameElements(*m.frame->slots[from], *before);
-    }
-  runMove(m, i);
+  for (auto [from, to] : llvm::zip(i.operands, i.results))
+    changed = changed || !sameElements(*m.frame->slots[from], *m.frame->slots[to]);
+  if (!i.operands.empty())
+    runMove(m, i);
   m.frame->pc = i.target;
   ++m.operations;
-  if (i.waits)
-    m.backEdge(changed);
+  m.backEdge(changed, i.waits);
 }
 
 // ---- calls ----

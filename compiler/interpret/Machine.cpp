@@ -1,8 +1,8 @@
 // Execution and scheduling.
 //
-// Programs run in order, each to its end. A loop that may wait for another program (a while loop with an atomic or a volatile load) counts its back edges; a program
-// that spins is set aside, and the others run. When every program that is left repeats the same state and memory has not changed for a whole round, none can ever go on: a
-// deadlock, which is reported.
+// Programs run in order, each to its end. A while loop whose iteration changed neither its carried values nor memory can only be ended by another program: the program is set
+// aside, and the others run. When every program that is left is in such a state and memory has not changed since, none can ever go on: a deadlock, which is reported. A loop
+// with an atomic or a volatile load is set aside after many iterations too, since it may count them while it waits.
 #include "compiler/interpret/Machine.h"
 #include "dialects/tt/TT.h"
 #include <fmt/format.h>
@@ -193,10 +193,10 @@ std::string Machine::elementName(mlir::Type type, uint64_t element) const {
 
 // ---- scheduling ----
 
-/// A back edge of a waiting loop. When neither the carried values nor memory changed since the previous one, the next iteration is the same again: only another program can
-/// end the loop, so this one gives way at once.
-void Machine::backEdge(bool changed) {
-  edgesWithoutChange = memory.version != edgeVersion ? 0 : edgesWithoutChange + 1;
+/// A back edge of a while loop. When neither the carried values nor memory changed since the previous one, the next iteration is the same again: only another program can
+/// end the loop, so this one gives way at once. A loop that `waits` gives way now and then whatever changes, as it may count while it waits.
+void Machine::backEdge(bool changed, bool waits) {
+  edgesWithoutChange = memory.version != edgeVersion ? 0 : edgesWithoutChange + waits;
   edgeVersion = memory.version;
   bool idle = !changed && memory.version == task->seenVersion;
   task->seenVersion = memory.version;
@@ -204,7 +204,8 @@ void Machine::backEdge(bool changed) {
     stop(Result::Fault, fmt::format("{} waits in a loop for memory that nobody changes any more", programName()));
     return;
   }
-  if (!task->nested && (idle || ++task->backEdges >= backEdgesBeforeSwitch)) {
+  task->backEdges += waits;
+  if (!task->nested && (idle || task->backEdges >= backEdgesBeforeSwitch)) {
     task->stuck = idle;
     suspend = true;
   }
@@ -274,7 +275,7 @@ Result Machine::runAll() {
     for (auto &other : waiting)
       allStuck &= other->stuck && other->seenVersion == memory.version;
     if (allStuck)
-      stop(Result::Fault, fmt::format("deadlock: {} waits in a loop for memory that nobody changes any more{}", programName(),
+      stop(Result::Fault, fmt::format("deadlock: {} repeats a loop for ever, since nobody changes memory any more{}", programName(),
                                       waiting.size() > 1 ? fmt::format(", and so do {} other programs", waiting.size() - 1) : ""));
   }
   result.operations = operations;

@@ -28,7 +28,7 @@ struct Task {
   unsigned doubt = 0;       // nested regions entered by an uncertain condition
   unsigned nested = 0;      // regions being evaluated: no suspension inside
   uint64_t backEdges = 0;   // of waiting loops since it was resumed
-  uint64_t seenVersion = 0; // memory's at the latest back edge of a waiting loop
+  uint64_t seenVersion = 0; // memory's at the latest back edge
   bool stuck = false;       // set aside in a state that repeats until memory changes
 };
 
@@ -76,7 +76,7 @@ public:
   // ---- control ----
   void enterCall(const Instruction &call);
   void leave(const Instruction &ret);
-  void backEdge(bool changed);
+  void backEdge(bool changed, bool waits);
 
 private:
   enum class Outcome { Finished, Suspended, Stopped };

@@ -144,11 +144,12 @@ std::string waiting(const std::string &poll) {
   })";
 }
 const char *atomicPoll = "%v = tt.atomic_rmw add, acquire, gpu, %flag, %zero : (!tt.ptr<i32>, i32) -> i32";
+const char *plainPoll = "%v = tt.load %flag : !tt.ptr<i32>";
 const char *volatilePoll = "%v = tt.load %flag {isVolatile = true} : !tt.ptr<i32>";
 } // namespace
 
 TEST_CASE("a consumer that runs before its producer lets it run", "[atomics]") {
-  for (const char *poll : {atomicPoll, volatilePoll}) {
+  for (const char *poll : {atomicPoll, volatilePoll, plainPoll}) {
     Kernel kernel(waiting(poll));
     Array<int32_t> flag({0}, "flag"), out({0}, "out");
     Launch launch = launchOn(flag, out);
@@ -169,6 +170,40 @@ TEST_CASE("a wait that nobody ends is a deadlock", "[atomics]") {
   Result result = kernel.run(launch);
   CHECK(result.status == Result::Fault);
   CHECK_THAT(result.message, Contains("deadlock") && Contains("program (0, 0, 0)"));
+}
+
+TEST_CASE("a wait that counts its turns lets others run too", "[atomics]") {
+  Kernel kernel(R"(tt.func public @k(%flag: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+    %pid = tt.get_program_id x : i32
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %first = arith.cmpi eq, %pid, %zero : i32
+    scf.if %first {
+      %turns = scf.while (%n = %zero) : (i32) -> i32 {
+        %v = tt.load %flag {isVolatile = true} : !tt.ptr<i32>
+        %go = arith.cmpi eq, %v, %zero : i32
+        scf.condition(%go) %n : i32
+      } do {
+      ^bb0(%m: i32):
+        %m1 = arith.addi %m, %one : i32
+        scf.yield %m1 : i32
+      }
+      tt.store %out, %turns : !tt.ptr<i32>
+    } else {
+      tt.store %flag, %one : !tt.ptr<i32>
+    }
+    tt.return
+  })");
+  Array<int32_t> flag({0}, "flag"), out({0}, "out");
+  Launch launch = launchOn(flag, out);
+  launch.grid = {2, 1, 1};
+  REQUIRE(kernel.run(launch).status == Result::Ok);
+  CHECK(out[0] > 1000);
+  // Alone it counts until the limit.
+  flag[0] = 0;
+  launch.grid = {1, 1, 1};
+  launch.operationLimit = 1'000'000;
+  CHECK(kernel.run(launch).status == Result::LimitReached);
 }
 
 TEST_CASE("a spin lock guards a counter among many programs", "[atomics]") {
