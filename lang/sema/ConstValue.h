@@ -49,6 +49,7 @@ struct TupleValue {
   std::vector<ConstValue> elements;
   bool isList = false;
   std::vector<std::string> fields; // named tuples
+  unsigned depth = 1;              // levels of nesting, filled by ConstValue::tuple
 };
 
 /// Something with a shape on the host: an array argument. `x.shape[0]`, `x.stride(0)`, `x.numel()` and `x.dtype` read it.

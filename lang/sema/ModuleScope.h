@@ -1,0 +1,16 @@
+// Facts about a module's names that only this folder needs (ModuleScope itself is in ConstValue.h).
+#pragma once
+#include "lang/sema/ConstValue.h"
+
+namespace tk::lang {
+
+/// Whether a module-level name is a plain constant (`N = 4`), neither `tl.constexpr(4)` nor annotated as constexpr.
+bool isPlainConstant(const ModuleScope &scope, const std::string &name);
+/// Where a module-level name is defined; empty when it isn't.
+SourceRange definitionRange(const ModuleScope &scope, const std::string &name);
+
+/// The last component of a decorator's name: "jit" for `@triton.jit(noinline=True)`.
+std::string decoratorName(const ast::Expr &decorator);
+bool hasDecorator(const ast::Function &function, const std::string &name);
+
+} // namespace tk::lang
