@@ -60,7 +60,7 @@ Value Elaborator::call(const Value &callee, std::vector<Argument> args, SourceRa
     return callFunction(*function, args, range);
   if (auto *builtin = c ? c->get<BuiltinValue>() : nullptr; builtin && !builtin->isModule)
     return callBuiltin(*builtin, args, range);
-  if (auto *type = c ? c->get<TypeValue>() : nullptr)
+  if (c && c->get<TypeValue>())
     return error(range, Diag::DTypeCall, c->repr());
   return error(range, Diag::NotCallable, callee.describe());
 }

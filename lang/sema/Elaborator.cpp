@@ -246,7 +246,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::elaborateKernel(const ModuleScope 
   builder.setInsertionPointToEnd(module.getBody());
   auto function = tt::FuncOp::create(builder, at, kernel.name, builder.getFunctionType(entry.getArgumentTypes(), {}));
   function.getBody().takeBody(*region);
-  function.setPublic();
+  function.setSymVisibility("public"); // written out, as in TTIR
   for (unsigned i = 0; i < reader.attributes.size(); ++i)
     if (!reader.attributes[i].empty())
       function.setArgAttrs(i, reader.attributes[i].getDictionary(&context));
