@@ -58,16 +58,31 @@ LoadedKernel loadKernel(compiler::Compiler &compiler, jit::ObjectLoader &loader,
   return result;
 }
 
-Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, double budget) {
+Snapshot::Snapshot(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
+  for (const compiler::ArgumentSlot &slot : slots)
+    if (const ArrayArgument *array = slot.read && slot.written ? arrayOf(slot, arguments) : nullptr) {
+      const char *data = static_cast<const char *>(array->array.data());
+      arrays.emplace_back(array, std::vector<char>(data, data + array->array.bytes()));
+    }
+}
+
+void Snapshot::restore() const {
+  for (const auto &[array, bytes] : arrays)
+    std::copy(bytes.begin(), bytes.end(), static_cast<char *>(array->array.data()));
+}
+
+Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, const Snapshot &before, double budget) {
   using Clock = std::chrono::steady_clock;
   constexpr size_t least = 3, most = 10000;
   std::vector<double> seconds;
   auto start = Clock::now();
+  before.restore();
   device.launch(function, slots.data(), grid); // warms caches and threads, not counted
   do {
-    auto before = Clock::now();
+    before.restore();
+    auto begin = Clock::now();
     device.launch(function, slots.data(), grid);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - before).count());
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
   } while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
   std::sort(seconds.begin(), seconds.end());
   Timing timing;

@@ -27,7 +27,17 @@ struct Timing {
   double median = 0, least = 0, p95 = 0;
   unsigned runs = 0;
 };
-/// Launches again and again, at least three times and for about `budget` seconds. Nothing is reset in between: buffers are warm.
-Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, double budget);
+/// What a kernel both reads and writes, as it was before the first launch: a counter or a flag that a second launch must find as the first one did.
+class Snapshot {
+public:
+  Snapshot(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments);
+  void restore() const;
+
+private:
+  std::vector<std::pair<const ArrayArgument *, std::vector<char>>> arrays;
+};
+
+/// Launches again and again, at least three times and for about `budget` seconds. Before each launch, untimed, `before` is restored; buffers are warm.
+Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, const Snapshot &before, double budget);
 
 } // namespace tk::tool

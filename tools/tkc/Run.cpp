@@ -160,6 +160,7 @@ RunReport Runner::run(const lang::ast::Call *example) {
       return report; // the kernel would do to this process what the interpreter refused
   }
   std::vector<uint64_t> slots = slotBits(loaded.compiled.abi.slots, arguments, [](const ArrayArgument &array) { return array.array.data(); });
+  Snapshot before(loaded.compiled.abi.slots, arguments);
   {
     KernelRunning running;
     device.launch(loaded.function, slots.data(), report.grid);
@@ -170,7 +171,7 @@ RunReport Runner::run(const lang::ast::Call *example) {
     fmt::print(options.json ? stderr : stdout, "{} = {}\n", name, elementsText(arrayNamed(resolver, arguments, name, "--print").array));
   if (options.time) {
     KernelRunning running;
-    report.timing = measure(device, loaded.function, slots, report.grid, options.budget);
+    report.timing = measure(device, loaded.function, slots, report.grid, before, options.budget);
     report.bytes = bytesMoved(loaded.compiled.abi.slots, arguments);
   }
   return report;
