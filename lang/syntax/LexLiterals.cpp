@@ -4,10 +4,20 @@
 // opens a field and switches to ordinary tokens, until its `}` or the `:` of its format, which is text again and may hold fields.
 #include "lang/syntax/Lexer.h"
 #include "lang/syntax/Literals.h"
+#include "lang/syntax/Utf8.h"
+#include <algorithm>
 
 namespace tk::lang {
 
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// The bytes of a character outside ASCII that can be in a name, else 0.
+static size_t nameCharacter(std::string_view text, size_t index) {
+  if (index >= text.size() || static_cast<signed char>(text[index]) >= 0)
+    return 0;
+  const Utf8Char c = decodeUtf8(text, index);
+  return c.valid && !canBeInName(c.value) ? 0 : c.length;
+}
 
 /// Takes digits of `base` with single underscores between them, or in front where a prefix stands there. False when there is none or an underscore is astray.
 bool Lexer::digits(unsigned base) {
@@ -27,7 +37,7 @@ bool Lexer::digits(unsigned base) {
 /// What may stand right behind a number: no letter, except those of the keywords that may follow an operand (`1if x else 2`).
 bool Lexer::numberMayEnd() const {
   const char c = at(pos);
-  if (isDigit(c) || c == '_' || static_cast<signed char>(c) < 0)
+  if (isDigit(c) || c == '_' || nameCharacter(text, pos))
     return false;
   if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
     return true;
@@ -39,8 +49,8 @@ bool Lexer::numberMayEnd() const {
 
 Token Lexer::badNumber(size_t begin, const char *kind) {
   const size_t end = pos;
-  while (digitValue(at(pos)) < 36 || at(pos) == '_' || static_cast<signed char>(at(pos)) < 0)
-    ++pos;
+  while (digitValue(at(pos)) < 36 || at(pos) == '_' || nameCharacter(text, pos))
+    pos += std::max<size_t>(1, nameCharacter(text, pos));
   if (at(end) != '_' && digitValue(at(end)) < 10)
     report(Diag::InvalidDigit, end, end + 1, at(end), kind);
   else
@@ -92,7 +102,7 @@ Token Lexer::number() {
     ++pos;
   }
   if (!numberMayEnd())
-    return badNumber(begin, real ? "number" : "decimal");
+    return badNumber(begin, "decimal");
   if (!real && at(begin) == '0' && text.substr(begin, integerEnd - begin).find_first_not_of("0_") != std::string_view::npos) {
     report(Diag::LeadingZeros, begin, pos);
     return error(begin);

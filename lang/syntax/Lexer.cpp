@@ -32,13 +32,6 @@ const char *tokenName(Tok kind) { return kNames[static_cast<size_t>(kind)]; }
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 static bool isIdentifierByte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || c == '_' || static_cast<signed char>(c) < 0; }
 
-/// Characters outside ASCII that look like spaces, quotes or operators: they can't be in a name, everything else can.
-static bool neverInName(char32_t c) {
-  return (c >= 0x80 && c <= 0xA9) || (c >= 0xAB && c <= 0xB4) || c == 0xB6 || c == 0xB8 || (c >= 0xBB && c <= 0xBF) || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c <= 0x203E) ||
-         (c >= 0x2041 && c <= 0x2053) || (c >= 0x2055 && c <= 0x2070) || (c >= 0x20A0 && c <= 0x20CF) || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) || (c >= 0x3008 && c <= 0x3020) || c == 0xFEFF ||
-         (c >= 0xFF01 && c <= 0xFF0F);
-}
-
 bool checkEncoding(const SourceFile &file, Diagnostics &diagnostics) {
   const std::string_view text = file.text();
   bool good = true, reportedUtf8 = false, reportedNul = false; // on this line
@@ -160,12 +153,14 @@ bool Lexer::startLine(Token &token) {
 }
 
 bool Lexer::indent(unsigned column, unsigned alternative, size_t begin, Token &token) {
+  // A line that agrees with no level is reported once and taken for one of the innermost level that is left; so are the lines below it that agree with it.
   auto complain = [&](Diag id) {
     if (!misaligned)
       report(id, begin, pos);
-    misaligned = true;
+    misaligned = column;
   };
-  if (column > levels.back().column) {
+  const bool again = misaligned && column == *misaligned;
+  if (column > levels.back().column && !again) {
     if (alternative <= levels.back().alternative)
       complain(Diag::InconsistentIndentation);
     levels.push_back({column, alternative});
@@ -182,7 +177,7 @@ bool Lexer::indent(unsigned column, unsigned alternative, size_t begin, Token &t
   else if (alternative != levels.back().alternative)
     complain(Diag::InconsistentIndentation);
   else
-    misaligned = false;
+    misaligned.reset();
   if (pendingDedents == 0)
     return false;
   --pendingDedents;
@@ -312,7 +307,7 @@ Token Lexer::nameOrString() {
       continue;
     }
     Utf8Char c = decodeUtf8(text, pos);
-    if (c.valid && neverInName(c.value))
+    if (c.valid && !canBeInName(c.value))
       break;
     pos += c.length;
   }

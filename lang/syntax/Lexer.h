@@ -6,6 +6,7 @@
 // Time is linear in the text; nothing recurses.
 #pragma once
 #include "lang/syntax/Diagnostic.h"
+#include <optional>
 
 namespace tk::lang {
 
@@ -95,9 +96,10 @@ private:
   std::string_view text;
   size_t pos = 0, reportedTo = 0; // errors before reportedTo have been reported already
   bool quiet = false;
-  bool atLineStart, firstOfLine = true, pendingNewline = false, misaligned = false;
+  bool atLineStart, firstOfLine = true, pendingNewline = false;
   bool lastWasNewline = true; // no token since the last logical line
   unsigned pendingDedents = 0;
+  std::optional<unsigned> misaligned; // the column of lines whose indentation is wrong, until one is right
   std::vector<Level> levels{{0, 0}};
   std::vector<Bracket> brackets;
   std::vector<FString> fstrings;

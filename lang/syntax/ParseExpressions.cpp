@@ -417,7 +417,7 @@ bool Parser::arguments(std::vector<ExprPtr> &args, std::vector<Keyword> &keyword
 /// `name=value`, at the `=`; `name` begins at `begin`.
 bool Parser::keywordArgument(std::vector<Keyword> &keywords, std::unordered_set<std::string> &names, const Expr &name, uint32_t begin) {
   if (name.kind != ExprKind::Name || name.range.begin != begin || name.range.end != previousEnd)
-    return error(Diag::KeywordNotName, {begin, previousEnd});
+    return !blameBracket() && error(Diag::KeywordNotName, {begin, previousEnd});
   const std::string &id = as<Name>(name).id;
   if (!names.insert(id).second)
     return error(Diag::RepeatedKeyword, name.range, id);

@@ -19,6 +19,12 @@ Parser::Parser(const SourceFile &file, Diagnostics &diagnostics, bool expression
 
 void Parser::advance() {
   previousEnd = tok.range.end;
+  take();
+  if (tok.startsLine)
+    lineStart = tok;
+}
+
+void Parser::take() {
   if (!ahead.empty()) {
     tok = ahead.front();
     ahead.pop_front();
@@ -29,9 +35,10 @@ void Parser::advance() {
     tok = lexer.next();
     return;
   }
+  // One Error token, so that nothing else is reported, then the end.
+  tok.kind = at(Tok::Error) ? Tok::EndOfFile : Tok::Error;
   if (tokenCount++ == kMaxTokens)
     error(Diag::TooManyTokens, tok.range, kMaxTokens);
-  tok.kind = Tok::EndOfFile;
 }
 
 /// The token after the current one (0), the one after that ... Callers must not look past a Newline.
@@ -84,24 +91,35 @@ uint32_t Parser::columnOf(const Token &token) const { return token.range.begin -
 
 // Errors
 
-/// Reports that `expected` is not what stands here. When the line is rather the next statement, an open bracket is to blame.
+/// Whether the line we are in is rather the next statement: it starts in a bracket, but no further right than the statement does.
+bool Parser::lineIsNextStatement() const {
+  const bool closes = lineStart.kind == Tok::RParen || lineStart.kind == Tok::RBracket || lineStart.kind == Tok::RBrace;
+  return lineStart.range.begin > statementBegin && !closes && columnOf(lineStart) <= statementColumn;
+}
+
+/// Reports an open bracket instead of what stands here, when the latter only makes sense in another statement.
+bool Parser::blameBracket() {
+  const bool statementLike = tok.startsLine || at(Tok::Equal) || at(Tok::Colon) || (tok.kind >= Tok::PlusEqual && tok.kind <= Tok::CaretEqual);
+  if (open.empty() || !statementLike || open.back().range.begin > lineStart.range.begin || !lineIsNextStatement())
+    return false;
+  error(Diag::UnclosedBracket, open.back().range, file.text(open.back().range));
+  return true;
+}
+
+/// Reports that `expected` is not what stands here.
 Parser::Failure Parser::unexpected(std::string_view expected) {
-  if (at(Tok::Error))
+  if (at(Tok::Error) || blameBracket())
     return {};
-  const bool closes = at(Tok::RParen) || at(Tok::RBracket) || at(Tok::RBrace);
-  if (tok.startsLine && !open.empty() && !closes && tok.range.begin > statementBegin && columnOf(tok) <= statementColumn)
-    return error(Diag::UnclosedBracket, open.back().range, file.text(open.back().range));
   return error(Diag::Expected, tok.range, expected, found());
 }
 
-/// Skips to the end of a statement that is wrong: the end of its line, or a line in its brackets that starts no further right than the statement does.
+/// Skips to the end of a statement that is wrong: the end of its line, or a line in its brackets that is rather the next statement.
 void Parser::skipStatement() {
   lexer.setQuiet(true);
   while (!at(Tok::EndOfFile) && !at(Tok::Newline)) {
-    const bool closes = at(Tok::RParen) || at(Tok::RBracket) || at(Tok::RBrace);
-    if (tok.startsLine && !closes && tok.range.begin > statementBegin && columnOf(tok) <= statementColumn) {
+    if (lineIsNextStatement()) {
       ahead.clear();
-      lexer.restartAt(tok.range.begin);
+      lexer.restartAt(lineStart.range.begin);
       lexer.setQuiet(false);
       advance();
       return;

@@ -50,6 +50,7 @@ private:
 
   // Parser.cpp: tokens
   void advance();
+  void take();
   const Token &peek(size_t ahead);
   bool at(Tok kind) const { return tok.kind == kind; }
   bool atWord(std::string_view word) const { return at(Tok::Name) && file.text(tok.range) == word; }
@@ -65,6 +66,8 @@ private:
     diagnostics.report(id, {&file, range}, args...);
     return {};
   }
+  bool lineIsNextStatement() const;
+  bool blameBracket();
   Failure unexpected(std::string_view expected);
   void skipStatement();
   void skipBlock();
@@ -186,6 +189,7 @@ private:
   Diagnostics &diagnostics;
   Lexer lexer;
   Token tok;
+  Token lineStart;              // the last one that started a line of the file
   std::deque<Token> ahead;
   uint32_t previousEnd = 0; // of the last token taken
   uint64_t tokenCount = 0;

@@ -139,10 +139,12 @@ bool Checker::allowedStatement(const Stmt &stmt) {
       report(Diag::NoChainedAssignment, stmt.range);
     for (const ExprPtr &expr : as<Assign>(stmt).targets)
       target(*expr);
-    return true;
+    expression(*as<Assign>(stmt).value);
+    return false;
   case StmtKind::AugAssign:
     target(*as<AugAssign>(stmt).target);
-    return true;
+    expression(*as<AugAssign>(stmt).value);
+    return false;
   case StmtKind::AnnAssign:
     // The annotation is no part of what is computed: it isn't looked at here.
     target(*as<AnnAssign>(stmt).target);
@@ -157,9 +159,11 @@ bool Checker::allowedStatement(const Stmt &stmt) {
 void Checker::target(const Expr &expr) {
   switch (expr.kind) {
   case ExprKind::Subscript:
-    return report(Diag::NoItemTarget, expr.range);
+    report(Diag::NoItemTarget, expr.range);
+    return expression(expr);
   case ExprKind::Attribute:
-    return report(Diag::NoAttributeTarget, expr.range, as<Attribute>(expr).attr);
+    report(Diag::NoAttributeTarget, expr.range, as<Attribute>(expr).attr);
+    return expression(expr);
   case ExprKind::Starred:
     return report(Diag::NoStarTarget, expr.range);
   case ExprKind::Tuple:

@@ -65,6 +65,14 @@ inline void appendUtf8(std::string &out, char32_t value) {
 /// Marks, embeddings and isolates that reorder the text around them, and the separators of lines and paragraphs.
 inline bool changesDirection(char32_t c) { return c == 0x200E || c == 0x200F || c == 0x061C || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069); }
 
+/// Whether a character outside ASCII can be in a name: all but those that look like spaces, quotes or operators.
+inline bool canBeInName(char32_t c) {
+  bool never = (c >= 0x80 && c <= 0xA9) || (c >= 0xAB && c <= 0xB4) || c == 0xB6 || c == 0xB8 || (c >= 0xBB && c <= 0xBF) || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c <= 0x203E) ||
+               (c >= 0x2041 && c <= 0x2053) || (c >= 0x2055 && c <= 0x2070) || (c >= 0x20A0 && c <= 0x20CF) || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) ||
+               (c >= 0x3008 && c <= 0x3020) || c == 0xFEFF || (c >= 0xFF01 && c <= 0xFF0F);
+  return !never;
+}
+
 /// Columns on a terminal: 2 for the wide scripts and emoji, 0 for combining marks, else 1.
 inline unsigned displayWidth(char32_t c) {
   if ((c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200D) || (c >= 0x20D0 && c <= 0x20FF) || (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF)
