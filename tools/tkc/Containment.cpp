@@ -20,7 +20,8 @@ constexpr size_t stackBytes = size_t(256) << 20, handlerStackBytes = 64 << 10;
 
 // Signal handlers take no context, so what they need lives here.
 struct {
-  std::atomic<bool> kernelRuns{false}, ending{false};
+  std::atomic<int> kernelsRunning{0};
+  std::atomic<bool> ending{false};
   std::string reproducer, reproducerPath;
 } state;
 
@@ -65,7 +66,7 @@ const char *nameOf(int signal) {
 }
 
 void handleSignal(int signal, siginfo_t *info, void *) {
-  if (!state.kernelRuns)
+  if (state.kernelsRunning == 0)
     endWithInternalError(nameOf(signal));
   if (!state.ending.exchange(true)) {
     say("tkc: error: the kernel failed while running: ");
@@ -138,8 +139,8 @@ void setReproducer(const std::string &command, const std::string &program) {
 
 KernelRunning::KernelRunning() {
   std::fflush(stdout); // a crash ends the process without it
-  state.kernelRuns = true;
+  ++state.kernelsRunning;
 }
-KernelRunning::~KernelRunning() { state.kernelRuns = false; }
+KernelRunning::~KernelRunning() { --state.kernelsRunning; }
 
 } // namespace tk::tool

@@ -14,7 +14,7 @@ int runContained(const std::function<int()> &work);
 /// What a reproducer will hold: the command and the program's text. Replaces what was there.
 void setReproducer(const std::string &command, const std::string &program);
 
-/// While one of these exists, a crash is the kernel's.
+/// While at least one of these exists, a crash is the kernel's.
 class KernelRunning {
 public:
   KernelRunning();

@@ -1,6 +1,8 @@
 // See Launch.h.
 #include "tools/tkc/Launch.h"
 #include "runtime/FloatBits.h"
+#include "tk/error.h"
+#include "tools/tkc/Containment.h"
 #include "tools/tkc/Failure.h"
 #include <algorithm>
 #include <chrono>
@@ -71,13 +73,24 @@ void Snapshot::restore() const {
     std::copy(bytes.begin(), bytes.end(), static_cast<char *>(array->array.data()));
 }
 
+void launchKernel(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid,
+                  const std::vector<uint64_t> *programs) {
+  KernelRunning running;
+  try {
+    device.launch(function, slots.data(), grid, programs);
+  } catch (const Error &error) {
+    throw Failure(Status::Device, error.what());
+  }
+}
+
 Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, const Snapshot &before, double budget) {
   using Clock = std::chrono::steady_clock;
   constexpr size_t least = 3, most = 10000;
   std::vector<double> seconds;
   auto start = Clock::now();
   before.restore();
-  device.launch(function, slots.data(), grid); // warms caches and threads, not counted
+  launchKernel(device, function, slots, grid); // warms caches and threads, not counted
+  KernelRunning running;
   do {
     before.restore();
     auto begin = Clock::now();

@@ -22,6 +22,10 @@ struct LoadedKernel {
 LoadedKernel loadKernel(compiler::Compiler &compiler, jit::ObjectLoader &loader, const jit::Program &program, const std::string &kernel, const std::vector<lang::ParamSpec> &specs,
                         const compiler::Options &options);
 
+/// Launches once. A failed assertion, or a launch that the device refuses, is Failure(Device).
+void launchKernel(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid,
+                  const std::vector<uint64_t> *programs = nullptr);
+
 /// Seconds per launch.
 struct Timing {
   double median = 0, least = 0, p95 = 0;

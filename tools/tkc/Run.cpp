@@ -96,7 +96,6 @@ private:
       return {};
     return [](std::string_view line) { fmt::print(stderr, "{}{}", line, line.ends_with('\n') ? "" : "\n"); }; // standard output is the report's
   }
-  void launchOnce(const LoadedKernel &loaded, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid);
   const ArrayArgument &arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const;
 
   const RunOptions &options;
@@ -154,23 +153,18 @@ RunReport Runner::run(const lang::ast::Call *example) {
     array->allocate(&device.pool());
 
   if (options.verify) {
-    KernelRunning running;
     report.verification = verify({compiler, program, kernel.name, specs, options.compile, arguments, resolver.arrays(), report.grid, loaded, device, options.verifyLimit});
     if (report.verification->outcome == Verification::Faulted)
       return report; // the kernel would do to this process what the interpreter refused
   }
   std::vector<uint64_t> slots = slotBits(loaded.compiled.abi.slots, arguments, [](const ArrayArgument &array) { return array.array.data(); });
   Snapshot before(loaded.compiled.abi.slots, arguments);
-  {
-    KernelRunning running;
-    device.launch(loaded.function, slots.data(), report.grid);
-  }
+  launchKernel(device, loaded.function, slots, report.grid);
   for (const auto &[name, file] : options.saves)
     arrayNamed(resolver, arguments, name, "--save").array.save(file);
   for (const std::string &name : options.prints)
     fmt::print(options.json ? stderr : stdout, "{} = {}\n", name, elementsText(arrayNamed(resolver, arguments, name, "--print").array));
   if (options.time) {
-    KernelRunning running;
     report.timing = measure(device, loaded.function, slots, report.grid, before, options.budget);
     report.bytes = bytesMoved(loaded.compiled.abi.slots, arguments);
   }

@@ -169,7 +169,7 @@ Verification Verifier::run() {
     return result;
   }
   std::vector<uint64_t> slots = slotBits(request.loaded.compiled.abi.slots, request.arguments, [&](const ArrayArgument &array) { return compiled.address(request, array); });
-  request.device.launch(request.loaded.function, slots.data(), request.grid, programs.empty() ? nullptr : &programs);
+  launchKernel(request.device, request.loaded.function, slots, request.grid, programs.empty() ? nullptr : &programs);
   for (size_t i = 0; i < request.arrays.size(); ++i) {
     if (!written.count(request.arrays[i].get()))
       continue;
