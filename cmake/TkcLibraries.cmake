@@ -57,6 +57,10 @@ function(tkc_use_precompiled_mlir name)
   cmake_parse_arguments(ARG "EXCEPTIONS" "" "" ${ARGN})
   # Without a time stamp in the precompiled header, ccache can give back what depends on it.
   target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  get_target_property(kind ${name} TYPE)
+  if(kind STREQUAL "EXECUTABLE")
+    target_compile_options(${name} PRIVATE -fPIC) # as the libraries, whose header it reuses
+  endif()
   if(ARG_EXCEPTIONS)
     set(owner TKC_PCH_OWNER_WITH_EXCEPTIONS)
   else()

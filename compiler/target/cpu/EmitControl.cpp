@@ -99,7 +99,7 @@ void Emitter::emitStep(Plan &plan, unsigned index, ArrayRef<Buffer> copyTargets)
       }
     for (const Copy &copy : step.copies)
       outs.push_back({copy.value, copyTargets[copy.slot]});
-    return emitGroup(step, outs);
+    return emitGroup(step, outs, choosePrefetches(plan, index));
   }
   }
 }

@@ -83,11 +83,12 @@ unsigned Emitter::chooseLanes(const Group &group) {
   return lanes;
 }
 
-void Emitter::emitGroup(const Step &step, ArrayRef<GroupOut> outs) {
+void Emitter::emitGroup(const Step &step, ArrayRef<GroupOut> outs, ArrayRef<Prefetch> prefetches) {
   Group group;
   group.ops = step.ops;
   group.shape = step.shape;
   group.outs.assign(outs.begin(), outs.end());
+  group.prefetches.assign(prefetches.begin(), prefetches.end());
   group.laneDim = chooseLaneDim(step);
   group.lanes = chooseLanes(group);
   std::optional<Value *> together = overlapTest(step);
@@ -172,6 +173,8 @@ void Emitter::emitRow(Group &group, Point point) {
   MemoScope scope(*this);
   int64_t extent = group.laneDim < 0 ? 1 : group.shape[group.laneDim];
   Row row = beginRow(group, point);
+  if (group.lanes > 1)
+    beginPrefetches(group, row, point);
   auto vectors = [&] {
     beginReductions(group, group.lanes);
     if (group.lanes == 1) {
@@ -225,6 +228,8 @@ void Emitter::emitBody(Group &group, const Row &row, Point point, BodyMode mode)
     else if (auto check = mlir::dyn_cast<tt::AssertOp>(op))
       emitAssert(check, point);
   }
+  if (mode == BodyMode::Full)
+    emitPrefetches(row, point);
   // All values before the first write: a carried tile may be read and replaced at one point.
   SmallVector<LaneValue> values;
   for (const GroupOut &out : group.outs)

@@ -71,6 +71,10 @@ LaneValue Emitter::eval(mlir::Value value, const Point &point) {
   LaneValue result;
   mlir::Operation *op = value.getDefiningOp();
   mlir::Type element = tt::elementType(value.getType());
+  if (ahead && ahead->active && !isVirtual(value)) {
+    ahead->failed = true; // nothing is loaded or read back ahead of its time
+    return {PoisonValue::get(registerType(element)), false};
+  }
   if (auto buffer = buffers.find(value); buffer != buffers.end()) {
     result = loadBuffer(buffer->second, element, point);
   } else if (!op) {

@@ -76,6 +76,10 @@ Constant *Emitter::constant(mlir::Attribute value, mlir::Type element) {
 }
 
 Value *Emitter::scalar(mlir::Value value) {
+  if (ahead && ahead->active) {
+    Value *early = scalarAhead(value);
+    return early ? early : PoisonValue::get(registerType(value.getType()));
+  }
   auto it = scalars.find(value);
   if (it != scalars.end())
     return it->second;

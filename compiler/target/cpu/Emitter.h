@@ -49,6 +49,12 @@ struct Row {
   llvm::DenseMap<mlir::Operation *, AccessInfo> accesses;
   llvm::Value *bound = nullptr; // lanes below it have every structural mask true (i64), null: all
   llvm::Value *exact = nullptr; // i1: no 32-bit offset wraps within the row; null: always so
+  struct Ahead {
+    llvm::Value *address; // at lane 0
+    int64_t size;         // of an element
+    bool write;
+  };
+  llvm::SmallVector<Ahead> prefetches;
 };
 
 enum class BodyMode { Full, Masked, Single };
@@ -96,6 +102,22 @@ private:
   void copyBuffer(const Buffer &from, const Buffer &to, mlir::Type tile);
   void defineResults(mlir::Operation *op, llvm::ArrayRef<Buffer> tiles, llvm::ArrayRef<llvm::Value *> locals);
 
+  // EmitPrefetch.cpp
+  struct Prefetch {
+    mlir::Value pointer; // a tile
+    bool nextProgram, write;
+  };
+  struct Ahead {
+    bool active = false, nextProgram = false, failed = false;
+    llvm::DenseMap<mlir::Value, llvm::Value *> known;
+  };
+  Ahead *ahead = nullptr; // set while addresses are evaluated before their place
+  llvm::Value *scalarAhead(mlir::Value value);
+  llvm::SmallVector<Prefetch> choosePrefetches(const Plan &plan, unsigned index);
+  struct Group;
+  void beginPrefetches(const Group &group, Row &row, const Point &point);
+  void emitPrefetches(const Row &row, const Point &point);
+
   // EmitGroup.cpp
   struct GroupOut {
     mlir::Value value;
@@ -105,10 +127,11 @@ private:
     llvm::ArrayRef<mlir::Operation *> ops;
     llvm::ArrayRef<int64_t> shape;
     llvm::SmallVector<GroupOut> outs; // written at every point
+    llvm::SmallVector<Prefetch> prefetches;
     int laneDim = -1;
     unsigned lanes = 1;
   };
-  void emitGroup(const Step &step, llvm::ArrayRef<GroupOut> outs);
+  void emitGroup(const Step &step, llvm::ArrayRef<GroupOut> outs, llvm::ArrayRef<Prefetch> prefetches = {});
   void emitGroupLoops(Group &group);
   void defineReduced(const Step &step);
   void emitNest(Group &group, unsigned dim, Point &point);
