@@ -55,8 +55,8 @@ endfunction()
 # The first MLIR target owns the precompiled header, the rest reuse it; targets with exceptions have one of their own, since the two don't mix.
 function(tkc_use_precompiled_mlir name)
   cmake_parse_arguments(ARG "EXCEPTIONS" "" "" ${ARGN})
-  # Without a time stamp in the precompiled header, ccache can give back what depends on it.
-  target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  # Without a time stamp in the precompiled header, ccache can give back what depends on it. Programs say -fPIC as libraries do, since the header fixes it.
+  target_compile_options(${name} PRIVATE -fPIC -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
   get_target_property(kind ${name} TYPE)
   if(kind STREQUAL "EXECUTABLE")
     target_compile_options(${name} PRIVATE -fPIC) # as the libraries, whose header it reuses
