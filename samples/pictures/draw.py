@@ -57,8 +57,8 @@ def softmax():
 
 def matmul():
     tiles, group, cell = 6, 3, 34
-    picture = Picture(2 * (40 + tiles * cell) + 20, 70 + tiles * cell)
-    picture.text(20, 20, "Order in which programs take the tiles of C. Left: row by row. Right: GROUP_M = 3.")
+    picture = Picture(2 * (40 + tiles * cell) + 40, 70 + tiles * cell)
+    picture.text(20, 20, "Order in which programs take the tiles of C: row by row; with GROUP_M = 3")
     for side in range(2):
         left = 20 + side * (40 + tiles * cell)
         for number in range(tiles * tiles):
@@ -71,15 +71,15 @@ def matmul():
                 m, n = first + within % rows, within // rows
             early = number < 9
             picture.box(left + n * cell, 40 + m * cell, cell - 2, cell - 2, COLOURS[0] if early else GREY, text=str(number), size=11)
-        need = "9 programs read 2 rows of A's tiles and 6 columns of B's" if side == 0 else "9 programs read 3 rows and 3 columns"
+        need = "9 programs: 2 rows of A, 6 columns of B" if side == 0 else "9 programs: 3 rows, 3 columns"
         picture.text(left, 58 + tiles * cell, need, 10)
     picture.save("matmul.svg")
 
 
 def attention():
     rows, columns, cell = 5, 5, 44
-    picture = Picture(60 + columns * cell + 330, 90 + rows * cell)
-    picture.text(20, 20, "One program owns BLOCK_M rows (a band) and walks over K and V in steps of BLOCK_N; causal: up to the diagonal.")
+    picture = Picture(60 + columns * cell + 400, 60 + rows * cell)
+    picture.text(20, 20, "One program owns BLOCK_M rows and walks over K and V in steps of BLOCK_N, here causal: up to the diagonal")
     for row in range(rows):
         for column in range(columns):
             seen = column <= row
