@@ -20,7 +20,7 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-exceptions)
 add_definitions(${LLVM_DEFINITIONS_LIST})
 add_link_options(-fuse-ld=lld)
 if(TKC_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=vptr,function -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
