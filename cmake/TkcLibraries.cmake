@@ -56,7 +56,7 @@ endfunction()
 function(tkc_use_precompiled_mlir name)
   cmake_parse_arguments(ARG "EXCEPTIONS" "" "" ${ARGN})
   # Without a time stamp in the precompiled header, ccache can give back what depends on it. Programs say -fPIC as libraries do, since the header fixes it.
-  target_compile_options(${name} PRIVATE -fPIC -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  target_compile_options(${name} PRIVATE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fPIC> -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
   get_target_property(kind ${name} TYPE)
   if(kind STREQUAL "EXECUTABLE")
     target_compile_options(${name} PRIVATE -fPIC) # as the libraries, whose header it reuses
