@@ -8,10 +8,7 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<tk::tt::TTDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
-  tk::compiler::registerInlinePass();
-  tk::compiler::registerSimplifyPass();
-  tk::compiler::registerSplitCarriedTilesPass();
-  tk::compiler::registerRewritePointersPass();
+  tk::compiler::registerCompilerPasses();
   tk::test::registerTestAccessForm();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
