@@ -26,18 +26,14 @@ template <typename F> void forEachChild(const Expr &expr, F &&f) {
   using detail::visit;
   switch (expr.kind) {
   case ExprKind::Name:
-  case ExprKind::Constant:
-    return;
+  case ExprKind::Constant: return;
   case ExprKind::FString:
     for (const FString::Part &part : as<FString>(expr).parts)
       visit(part.field, f);
     return;
-  case ExprKind::Tuple:
-    return visit(as<Tuple>(expr).elements, f);
-  case ExprKind::List:
-    return visit(as<List>(expr).elements, f);
-  case ExprKind::Set:
-    return visit(as<Set>(expr).elements, f);
+  case ExprKind::Tuple: return visit(as<Tuple>(expr).elements, f);
+  case ExprKind::List: return visit(as<List>(expr).elements, f);
+  case ExprKind::Set: return visit(as<Set>(expr).elements, f);
   case ExprKind::Dict:
     for (const auto &[key, value] : as<Dict>(expr).items) {
       visit(key, f);
@@ -55,16 +51,10 @@ template <typename F> void forEachChild(const Expr &expr, F &&f) {
     }
     return;
   }
-  case ExprKind::Binary:
-    visit(as<Binary>(expr).lhs, f);
-    return visit(as<Binary>(expr).rhs, f);
-  case ExprKind::Unary:
-    return visit(as<Unary>(expr).operand, f);
-  case ExprKind::Bool:
-    return visit(as<Bool>(expr).values, f);
-  case ExprKind::Compare:
-    visit(as<Compare>(expr).first, f);
-    return visit(as<Compare>(expr).rest, f);
+  case ExprKind::Binary: visit(as<Binary>(expr).lhs, f); return visit(as<Binary>(expr).rhs, f);
+  case ExprKind::Unary: return visit(as<Unary>(expr).operand, f);
+  case ExprKind::Bool: return visit(as<Bool>(expr).values, f);
+  case ExprKind::Compare: visit(as<Compare>(expr).first, f); return visit(as<Compare>(expr).rest, f);
   case ExprKind::Conditional:
     visit(as<Conditional>(expr).then, f);
     visit(as<Conditional>(expr).condition, f);
@@ -77,27 +67,17 @@ template <typename F> void forEachChild(const Expr &expr, F &&f) {
       visit(keyword.value, f);
     return;
   }
-  case ExprKind::Attribute:
-    return visit(as<Attribute>(expr).value, f);
-  case ExprKind::Subscript:
-    visit(as<Subscript>(expr).value, f);
-    return visit(as<Subscript>(expr).index, f);
+  case ExprKind::Attribute: return visit(as<Attribute>(expr).value, f);
+  case ExprKind::Subscript: visit(as<Subscript>(expr).value, f); return visit(as<Subscript>(expr).index, f);
   case ExprKind::Slice:
     visit(as<Slice>(expr).lower, f);
     visit(as<Slice>(expr).upper, f);
     return visit(as<Slice>(expr).step, f);
-  case ExprKind::Starred:
-    return visit(as<Starred>(expr).value, f);
-  case ExprKind::Lambda:
-    visit(as<Lambda>(expr).params, f);
-    return visit(as<Lambda>(expr).body, f);
-  case ExprKind::Walrus:
-    visit(as<Walrus>(expr).target, f);
-    return visit(as<Walrus>(expr).value, f);
-  case ExprKind::Yield:
-    return visit(as<Yield>(expr).value, f);
-  case ExprKind::Await:
-    return visit(as<Await>(expr).value, f);
+  case ExprKind::Starred: return visit(as<Starred>(expr).value, f);
+  case ExprKind::Lambda: visit(as<Lambda>(expr).params, f); return visit(as<Lambda>(expr).body, f);
+  case ExprKind::Walrus: visit(as<Walrus>(expr).target, f); return visit(as<Walrus>(expr).value, f);
+  case ExprKind::Yield: return visit(as<Yield>(expr).value, f);
+  case ExprKind::Await: return visit(as<Await>(expr).value, f);
   }
 }
 
@@ -119,41 +99,26 @@ template <typename F> void forEachExpr(const Stmt &stmt, F &&f) {
       visit(keyword.value, f);
     return;
   }
-  case StmtKind::Return:
-    return visit(as<Return>(stmt).value, f);
-  case StmtKind::Assign:
-    visit(as<Assign>(stmt).targets, f);
-    return visit(as<Assign>(stmt).value, f);
-  case StmtKind::AugAssign:
-    visit(as<AugAssign>(stmt).target, f);
-    return visit(as<AugAssign>(stmt).value, f);
+  case StmtKind::Return: return visit(as<Return>(stmt).value, f);
+  case StmtKind::Assign: visit(as<Assign>(stmt).targets, f); return visit(as<Assign>(stmt).value, f);
+  case StmtKind::AugAssign: visit(as<AugAssign>(stmt).target, f); return visit(as<AugAssign>(stmt).value, f);
   case StmtKind::AnnAssign:
     visit(as<AnnAssign>(stmt).target, f);
     visit(as<AnnAssign>(stmt).annotation, f);
     return visit(as<AnnAssign>(stmt).value, f);
-  case StmtKind::For:
-    visit(as<For>(stmt).target, f);
-    return visit(as<For>(stmt).iterable, f);
-  case StmtKind::While:
-    return visit(as<While>(stmt).condition, f);
-  case StmtKind::If:
-    return visit(as<If>(stmt).condition, f);
+  case StmtKind::For: visit(as<For>(stmt).target, f); return visit(as<For>(stmt).iterable, f);
+  case StmtKind::While: return visit(as<While>(stmt).condition, f);
+  case StmtKind::If: return visit(as<If>(stmt).condition, f);
   case StmtKind::With:
     for (const auto &[context, target] : as<With>(stmt).items) {
       visit(context, f);
       visit(target, f);
     }
     return;
-  case StmtKind::Assert:
-    visit(as<Assert>(stmt).condition, f);
-    return visit(as<Assert>(stmt).message, f);
-  case StmtKind::ExprStmt:
-    return visit(as<ExprStmt>(stmt).value, f);
-  case StmtKind::Delete:
-    return visit(as<Delete>(stmt).targets, f);
-  case StmtKind::Raise:
-    visit(as<Raise>(stmt).value, f);
-    return visit(as<Raise>(stmt).cause, f);
+  case StmtKind::Assert: visit(as<Assert>(stmt).condition, f); return visit(as<Assert>(stmt).message, f);
+  case StmtKind::ExprStmt: return visit(as<ExprStmt>(stmt).value, f);
+  case StmtKind::Delete: return visit(as<Delete>(stmt).targets, f);
+  case StmtKind::Raise: visit(as<Raise>(stmt).value, f); return visit(as<Raise>(stmt).cause, f);
   case StmtKind::Try:
     for (const Try::Handler &handler : as<Try>(stmt).handlers)
       visit(handler.type, f);
@@ -169,29 +134,19 @@ template <typename F> void forEachExpr(const Stmt &stmt, F &&f) {
   case StmtKind::Import:
   case StmtKind::ImportFrom:
   case StmtKind::Global:
-  case StmtKind::Nonlocal:
-    return;
+  case StmtKind::Nonlocal: return;
   }
 }
 
 /// Calls `f(const Block &)` for each block of the statement, empty ones too.
 template <typename F> void forEachBlock(const Stmt &stmt, F &&f) {
   switch (stmt.kind) {
-  case StmtKind::Function:
-    return f(as<Function>(stmt).body);
-  case StmtKind::Class:
-    return f(as<Class>(stmt).body);
-  case StmtKind::For:
-    f(as<For>(stmt).body);
-    return f(as<For>(stmt).orelse);
-  case StmtKind::While:
-    f(as<While>(stmt).body);
-    return f(as<While>(stmt).orelse);
-  case StmtKind::If:
-    f(as<If>(stmt).then);
-    return f(as<If>(stmt).orelse);
-  case StmtKind::With:
-    return f(as<With>(stmt).body);
+  case StmtKind::Function: return f(as<Function>(stmt).body);
+  case StmtKind::Class: return f(as<Class>(stmt).body);
+  case StmtKind::For: f(as<For>(stmt).body); return f(as<For>(stmt).orelse);
+  case StmtKind::While: f(as<While>(stmt).body); return f(as<While>(stmt).orelse);
+  case StmtKind::If: f(as<If>(stmt).then); return f(as<If>(stmt).orelse);
+  case StmtKind::With: return f(as<With>(stmt).body);
   case StmtKind::Try:
     f(as<Try>(stmt).body);
     for (const Try::Handler &handler : as<Try>(stmt).handlers)
@@ -202,8 +157,7 @@ template <typename F> void forEachBlock(const Stmt &stmt, F &&f) {
     for (const Match::Case &branch : as<Match>(stmt).cases)
       f(branch.body);
     return;
-  default:
-    return;
+  default: return;
   }
 }
 

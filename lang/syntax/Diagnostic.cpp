@@ -163,7 +163,8 @@ static void renderMessage(std::string &out, const Message &message, bool colour)
   out += paint("\033[1m");
   if (file)
     out += fmt::format("{}:{}:{}: ", safeText(file->name()), at.line, at.column);
-  out += fmt::format("{}{}: {}{}{}{}\n", paint(kColours[severity]), kWords[severity], paint("\033[0m"), paint("\033[1m"), safeText(message.text), paint("\033[0m"));
+  out += fmt::format("{}{}: {}{}{}{}\n", paint(kColours[severity]), kWords[severity], paint("\033[0m"), paint("\033[1m"), safeText(message.text),
+                     paint("\033[0m"));
   if (!file)
     return;
   uint32_t start = file->lineStart(at.line);

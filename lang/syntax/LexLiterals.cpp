@@ -70,12 +70,9 @@ Token Lexer::number() {
   const size_t begin = pos;
   if (at(pos) == '0') {
     switch (at(pos + 1) | 0x20) {
-    case 'x':
-      return prefixedNumber(16, "hexadecimal");
-    case 'o':
-      return prefixedNumber(8, "octal");
-    case 'b':
-      return prefixedNumber(2, "binary");
+    case 'x': return prefixedNumber(16, "hexadecimal");
+    case 'o': return prefixedNumber(8, "octal");
+    case 'b': return prefixedNumber(2, "binary");
     }
   }
   bool real = false;
@@ -179,7 +176,13 @@ Token Lexer::fstringText() {
     if (pos >= text.size() || (!string.triple && lineEndAt(pos)) || (format && closesHere())) {
       // A format that runs into the quote or the end of the line lacks its `}`; the f-string ends here all the same.
       const uint32_t open = format ? brackets[string.fields.back() - 1].offset : string.begin;
-      report(format ? Diag::UnclosedField : string.triple ? Diag::UnterminatedTripleString : Diag::UnterminatedFString, open, format ? open + 1 : string.triple ? open + 4 : pos);
+      report(format          ? Diag::UnclosedField
+             : string.triple ? Diag::UnterminatedTripleString
+                             : Diag::UnterminatedFString,
+             open,
+             format          ? open + 1
+             : string.triple ? open + 4
+                             : pos);
       if (closesHere())
         pos += string.triple ? 3 : 1;
       brackets.resize(string.outer);

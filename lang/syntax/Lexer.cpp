@@ -60,7 +60,8 @@ bool checkEncoding(const SourceFile &file, Diagnostics &diagnostics) {
   return good;
 }
 
-Lexer::Lexer(const SourceFile &file, Diagnostics &diagnostics, bool expression) : file(file), diagnostics(diagnostics), text(file.text()), atLineStart(!expression) {}
+Lexer::Lexer(const SourceFile &file, Diagnostics &diagnostics, bool expression)
+    : file(file), diagnostics(diagnostics), text(file.text()), atLineStart(!expression) {}
 
 Token Lexer::make(Tok kind, size_t begin) {
   Token token{kind, firstOfLine, {static_cast<uint32_t>(begin), static_cast<uint32_t>(pos)}};
@@ -197,9 +198,7 @@ bool Lexer::skipSpace(Token &token) {
     case ' ':
     case '\t':
     case '\f':
-    case '\0':
-      ++pos;
-      break;
+    case '\0': ++pos; break;
     case '#':
       while (!lineEndAt(pos))
         ++pos;
@@ -230,8 +229,7 @@ bool Lexer::skipSpace(Token &token) {
         return true;
       }
       break;
-    default:
-      return false;
+    default: return false;
     }
   }
 }
@@ -265,7 +263,8 @@ bool Lexer::startsStatement() const {
     ++end;
   if (end - begin < 3 || isIdentifierByte(at(end)))
     return false;
-  static constexpr std::string_view kWords[] = {"assert", "break", "class", "continue", "def", "del", "global", "import", "nonlocal", "pass", "raise", "return", "try", "while", "with"};
+  static constexpr std::string_view kWords[] = {"assert",   "break", "class", "continue", "def", "del",   "global", "import",
+                                                "nonlocal", "pass",  "raise", "return",   "try", "while", "with"};
   return std::binary_search(std::begin(kWords), std::end(kWords), text.substr(begin, end - begin));
 }
 
@@ -357,57 +356,37 @@ Token Lexer::operatorOrBracket() {
   switch (c) {
   case '(':
   case '[':
-  case '{':
-    brackets.push_back({c, static_cast<uint32_t>(pos)});
-    return take(1, c == '(' ? Tok::LParen : c == '[' ? Tok::LBracket : Tok::LBrace);
+  case '{': brackets.push_back({c, static_cast<uint32_t>(pos)}); return take(1, c == '(' ? Tok::LParen : c == '[' ? Tok::LBracket : Tok::LBrace);
   case ')':
   case ']':
-  case '}':
-    return closeBracket(c);
-  case ',':
-    return take(1, Tok::Comma);
-  case ';':
-    return take(1, Tok::Semicolon);
-  case '~':
-    return take(1, Tok::Tilde);
-  case '.':
-    return d == '.' && e == '.' ? take(3, Tok::Ellipsis) : take(1, Tok::Dot);
+  case '}': return closeBracket(c);
+  case ',': return take(1, Tok::Comma);
+  case ';': return take(1, Tok::Semicolon);
+  case '~': return take(1, Tok::Tilde);
+  case '.': return d == '.' && e == '.' ? take(3, Tok::Ellipsis) : take(1, Tok::Dot);
   case ':':
     if (fieldLevel) {
       fstrings.back().inText = true;
       return take(1, Tok::Colon);
     }
     return withEqual(Tok::Colon, Tok::Walrus);
-  case '=':
-    return withEqual(Tok::Equal, Tok::EqEqual);
+  case '=': return withEqual(Tok::Equal, Tok::EqEqual);
   case '!':
     if (d == '=')
       return take(2, Tok::NotEqual);
     return fieldLevel ? take(1, Tok::Exclaim) : invalidCharacter();
-  case '+':
-    return withEqual(Tok::Plus, Tok::PlusEqual);
-  case '-':
-    return d == '>' ? take(2, Tok::Arrow) : withEqual(Tok::Minus, Tok::MinusEqual);
-  case '*':
-    return doubled(Tok::Star, Tok::StarEqual, Tok::StarStar, Tok::StarStarEqual);
-  case '/':
-    return doubled(Tok::Slash, Tok::SlashEqual, Tok::SlashSlash, Tok::SlashSlashEqual);
-  case '<':
-    return doubled(Tok::Less, Tok::LessEqual, Tok::LShift, Tok::LShiftEqual);
-  case '>':
-    return doubled(Tok::Greater, Tok::GreaterEqual, Tok::RShift, Tok::RShiftEqual);
-  case '%':
-    return withEqual(Tok::Percent, Tok::PercentEqual);
-  case '&':
-    return withEqual(Tok::Ampersand, Tok::AmpersandEqual);
-  case '|':
-    return withEqual(Tok::Pipe, Tok::PipeEqual);
-  case '^':
-    return withEqual(Tok::Caret, Tok::CaretEqual);
-  case '@':
-    return withEqual(Tok::At, Tok::AtEqual);
-  default:
-    return invalidCharacter();
+  case '+': return withEqual(Tok::Plus, Tok::PlusEqual);
+  case '-': return d == '>' ? take(2, Tok::Arrow) : withEqual(Tok::Minus, Tok::MinusEqual);
+  case '*': return doubled(Tok::Star, Tok::StarEqual, Tok::StarStar, Tok::StarStarEqual);
+  case '/': return doubled(Tok::Slash, Tok::SlashEqual, Tok::SlashSlash, Tok::SlashSlashEqual);
+  case '<': return doubled(Tok::Less, Tok::LessEqual, Tok::LShift, Tok::LShiftEqual);
+  case '>': return doubled(Tok::Greater, Tok::GreaterEqual, Tok::RShift, Tok::RShiftEqual);
+  case '%': return withEqual(Tok::Percent, Tok::PercentEqual);
+  case '&': return withEqual(Tok::Ampersand, Tok::AmpersandEqual);
+  case '|': return withEqual(Tok::Pipe, Tok::PipeEqual);
+  case '^': return withEqual(Tok::Caret, Tok::CaretEqual);
+  case '@': return withEqual(Tok::At, Tok::AtEqual);
+  default: return invalidCharacter();
   }
 }
 

@@ -155,13 +155,9 @@ private:
       return true;
     }
     switch (c) {
-    case '\n':
-      return true;
-    case '\r':
-      i += i < text.size() && text[i] == '\n';
-      return true;
-    case 'x':
-      return hexadecimal(start, 2);
+    case '\n': return true;
+    case '\r': i += i < text.size() && text[i] == '\n'; return true;
+    case 'x': return hexadecimal(start, 2);
     case 'u':
     case 'U':
       if (!bytes)

@@ -15,27 +15,17 @@ ExprPtr Parser::atom() {
     advance();
     return finish(std::move(node), begin);
   }
-  case Tok::Number:
-    return number();
+  case Tok::Number: return number();
   case Tok::String:
-  case Tok::FStringStart:
-    return strings();
-  case Tok::KwNone:
-    return constant(Constant::None);
-  case Tok::KwTrue:
-    return constant(Constant::True);
-  case Tok::KwFalse:
-    return constant(Constant::False);
-  case Tok::Ellipsis:
-    return constant(Constant::Ellipsis);
-  case Tok::LParen:
-    return parenthesized();
-  case Tok::LBracket:
-    return listDisplay();
-  case Tok::LBrace:
-    return braceDisplay();
-  default:
-    return unexpected("an expression");
+  case Tok::FStringStart: return strings();
+  case Tok::KwNone: return constant(Constant::None);
+  case Tok::KwTrue: return constant(Constant::True);
+  case Tok::KwFalse: return constant(Constant::False);
+  case Tok::Ellipsis: return constant(Constant::Ellipsis);
+  case Tok::LParen: return parenthesized();
+  case Tok::LBracket: return listDisplay();
+  case Tok::LBrace: return braceDisplay();
+  default: return unexpected("an expression");
   }
 }
 

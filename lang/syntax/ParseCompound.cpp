@@ -15,36 +15,24 @@ bool Parser::atCompound() {
   case Tok::KwDef:
   case Tok::KwClass:
   case Tok::KwAsync:
-  case Tok::At:
-    return true;
-  default:
-    return atWord("match") && atMatch();
+  case Tok::At: return true;
+  default: return atWord("match") && atMatch();
   }
 }
 
 StmtPtr Parser::compoundStatement() {
   const uint32_t begin = tok.range.begin;
   switch (tok.kind) {
-  case Tok::KwIf:
-    return ifStatement();
-  case Tok::KwWhile:
-    return whileStatement();
-  case Tok::KwFor:
-    return forStatement(begin, false);
-  case Tok::KwTry:
-    return tryStatement();
-  case Tok::KwWith:
-    return withStatement(begin, false);
-  case Tok::KwDef:
-    return function(begin, {}, false);
-  case Tok::KwClass:
-    return classDefinition(begin, {});
-  case Tok::KwAsync:
-    return asyncStatement({});
-  case Tok::At:
-    return decorated();
-  default:
-    return matchStatement();
+  case Tok::KwIf: return ifStatement();
+  case Tok::KwWhile: return whileStatement();
+  case Tok::KwFor: return forStatement(begin, false);
+  case Tok::KwTry: return tryStatement();
+  case Tok::KwWith: return withStatement(begin, false);
+  case Tok::KwDef: return function(begin, {}, false);
+  case Tok::KwClass: return classDefinition(begin, {});
+  case Tok::KwAsync: return asyncStatement({});
+  case Tok::At: return decorated();
+  default: return matchStatement();
   }
 }
 
@@ -287,9 +275,7 @@ bool Parser::parenthesizedWithItems() {
     switch (peek(i).kind) {
     case Tok::LParen:
     case Tok::LBracket:
-    case Tok::LBrace:
-      ++depth;
-      break;
+    case Tok::LBrace: ++depth; break;
     case Tok::RParen:
     case Tok::RBracket:
     case Tok::RBrace:
@@ -302,10 +288,8 @@ bool Parser::parenthesizedWithItems() {
       break;
     case Tok::Newline:
     case Tok::Error:
-    case Tok::EndOfFile:
-      return false;
-    default:
-      break;
+    case Tok::EndOfFile: return false;
+    default: break;
     }
   }
 }

@@ -27,10 +27,8 @@ bool Parser::startsExpression() const {
   case Tok::Plus:
   case Tok::Minus:
   case Tok::Tilde:
-  case Tok::Star:
-    return true;
-  default:
-    return false;
+  case Tok::Star: return true;
+  default: return false;
   }
 }
 
@@ -184,26 +182,16 @@ ExprPtr Parser::inversion() {
 
 static std::optional<CompareOp> compareOp(Tok kind) {
   switch (kind) {
-  case Tok::EqEqual:
-    return CompareOp::Eq;
-  case Tok::NotEqual:
-    return CompareOp::NotEq;
-  case Tok::Less:
-    return CompareOp::Lt;
-  case Tok::LessEqual:
-    return CompareOp::LtE;
-  case Tok::Greater:
-    return CompareOp::Gt;
-  case Tok::GreaterEqual:
-    return CompareOp::GtE;
-  case Tok::KwIs:
-    return CompareOp::Is;
-  case Tok::KwIn:
-    return CompareOp::In;
-  case Tok::KwNot:
-    return CompareOp::NotIn;
-  default:
-    return std::nullopt;
+  case Tok::EqEqual: return CompareOp::Eq;
+  case Tok::NotEqual: return CompareOp::NotEq;
+  case Tok::Less: return CompareOp::Lt;
+  case Tok::LessEqual: return CompareOp::LtE;
+  case Tok::Greater: return CompareOp::Gt;
+  case Tok::GreaterEqual: return CompareOp::GtE;
+  case Tok::KwIs: return CompareOp::Is;
+  case Tok::KwIn: return CompareOp::In;
+  case Tok::KwNot: return CompareOp::NotIn;
+  default: return std::nullopt;
   }
 }
 
@@ -238,32 +226,19 @@ struct BinaryInfo {
 
 static std::optional<BinaryInfo> binaryInfo(Tok kind) {
   switch (kind) {
-  case Tok::Pipe:
-    return BinaryInfo{BinaryOp::BitOr, 1};
-  case Tok::Caret:
-    return BinaryInfo{BinaryOp::BitXor, 2};
-  case Tok::Ampersand:
-    return BinaryInfo{BinaryOp::BitAnd, 3};
-  case Tok::LShift:
-    return BinaryInfo{BinaryOp::LShift, 4};
-  case Tok::RShift:
-    return BinaryInfo{BinaryOp::RShift, 4};
-  case Tok::Plus:
-    return BinaryInfo{BinaryOp::Add, 5};
-  case Tok::Minus:
-    return BinaryInfo{BinaryOp::Sub, 5};
-  case Tok::Star:
-    return BinaryInfo{BinaryOp::Mul, 6};
-  case Tok::Slash:
-    return BinaryInfo{BinaryOp::Div, 6};
-  case Tok::SlashSlash:
-    return BinaryInfo{BinaryOp::FloorDiv, 6};
-  case Tok::Percent:
-    return BinaryInfo{BinaryOp::Mod, 6};
-  case Tok::At:
-    return BinaryInfo{BinaryOp::MatMul, 6};
-  default:
-    return std::nullopt;
+  case Tok::Pipe: return BinaryInfo{BinaryOp::BitOr, 1};
+  case Tok::Caret: return BinaryInfo{BinaryOp::BitXor, 2};
+  case Tok::Ampersand: return BinaryInfo{BinaryOp::BitAnd, 3};
+  case Tok::LShift: return BinaryInfo{BinaryOp::LShift, 4};
+  case Tok::RShift: return BinaryInfo{BinaryOp::RShift, 4};
+  case Tok::Plus: return BinaryInfo{BinaryOp::Add, 5};
+  case Tok::Minus: return BinaryInfo{BinaryOp::Sub, 5};
+  case Tok::Star: return BinaryInfo{BinaryOp::Mul, 6};
+  case Tok::Slash: return BinaryInfo{BinaryOp::Div, 6};
+  case Tok::SlashSlash: return BinaryInfo{BinaryOp::FloorDiv, 6};
+  case Tok::Percent: return BinaryInfo{BinaryOp::Mod, 6};
+  case Tok::At: return BinaryInfo{BinaryOp::MatMul, 6};
+  default: return std::nullopt;
   }
 }
 

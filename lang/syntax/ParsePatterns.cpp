@@ -20,18 +20,15 @@ bool Parser::atMatch() {
   case Tok::KwFalse:
   case Tok::KwAwait:
   case Tok::KwLambda:
-  case Tok::KwYield:
-    return true;
+  case Tok::KwYield: return true;
   case Tok::KwNot: // `match not in x` is a comparison
     return peek(1).kind != Tok::KwIn;
   case Tok::LParen:
   case Tok::LBracket:
   case Tok::Minus:
   case Tok::Plus:
-  case Tok::Star:
-    break;
-  default:
-    return false;
+  case Tok::Star: break;
+  default: return false;
   }
   size_t i = 0;
   while (peek(i).kind != Tok::Newline && peek(i).kind != Tok::EndOfFile && peek(i).kind != Tok::Error)
@@ -116,28 +113,20 @@ bool Parser::pattern() {
 bool Parser::closedPattern() {
   switch (tok.kind) {
   case Tok::Number:
-  case Tok::Minus:
-    return numberPattern();
+  case Tok::Minus: return numberPattern();
   case Tok::String:
-  case Tok::FStringStart:
-    return strings() != nullptr;
+  case Tok::FStringStart: return strings() != nullptr;
   case Tok::KwNone:
   case Tok::KwTrue:
-  case Tok::KwFalse:
-    advance();
-    return true;
-  case Tok::LParen:
-    return patternSequence(Tok::RParen);
-  case Tok::LBracket:
-    return patternSequence(Tok::RBracket);
-  case Tok::LBrace:
-    return mappingPattern();
+  case Tok::KwFalse: advance(); return true;
+  case Tok::LParen: return patternSequence(Tok::RParen);
+  case Tok::LBracket: return patternSequence(Tok::RBracket);
+  case Tok::LBrace: return mappingPattern();
   case Tok::Name: {
     std::string name;
     return dottedName(name) && (!at(Tok::LParen) || classPattern());
   }
-  default:
-    return unexpected("a pattern");
+  default: return unexpected("a pattern");
   }
 }
 

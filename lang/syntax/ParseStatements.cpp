@@ -30,9 +30,7 @@ bool Parser::simpleStatements(Block &out) {
 StmtPtr Parser::simpleStatement() {
   const uint32_t begin = tok.range.begin;
   switch (tok.kind) {
-  case Tok::KwPass:
-    advance();
-    return finishStmt(std::make_unique<Pass>(), begin);
+  case Tok::KwPass: advance(); return finishStmt(std::make_unique<Pass>(), begin);
   case Tok::KwBreak:
   case Tok::KwContinue: {
     const bool isBreak = at(Tok::KwBreak);
@@ -50,16 +48,11 @@ StmtPtr Parser::simpleStatement() {
       return nullptr;
     return finishStmt(std::move(node), begin);
   }
-  case Tok::KwImport:
-    return import();
-  case Tok::KwFrom:
-    return importFrom();
-  case Tok::KwRaise:
-    return raise();
-  case Tok::KwAssert:
-    return assertion();
-  case Tok::KwDel:
-    return deletion();
+  case Tok::KwImport: return import();
+  case Tok::KwFrom: return importFrom();
+  case Tok::KwRaise: return raise();
+  case Tok::KwAssert: return assertion();
+  case Tok::KwDel: return deletion();
   case Tok::KwGlobal: {
     advance();
     auto node = std::make_unique<Global>();
@@ -265,48 +258,28 @@ bool Parser::nameList(std::vector<std::string> &names) {
 /// How messages call an expression.
 const char *Parser::describe(const Expr &expr) {
   switch (expr.kind) {
-  case ExprKind::Name:
-    return "a name";
-  case ExprKind::Constant:
-    return "a literal";
-  case ExprKind::FString:
-    return "an f-string";
-  case ExprKind::Tuple:
-    return "a tuple";
-  case ExprKind::List:
-    return "a list";
-  case ExprKind::Set:
-    return "a set";
-  case ExprKind::Dict:
-    return "a dict";
-  case ExprKind::Comprehension:
-    return as<Comprehension>(expr).type == Comprehension::Generator ? "a generator expression" : "a comprehension";
+  case ExprKind::Name: return "a name";
+  case ExprKind::Constant: return "a literal";
+  case ExprKind::FString: return "an f-string";
+  case ExprKind::Tuple: return "a tuple";
+  case ExprKind::List: return "a list";
+  case ExprKind::Set: return "a set";
+  case ExprKind::Dict: return "a dict";
+  case ExprKind::Comprehension: return as<Comprehension>(expr).type == Comprehension::Generator ? "a generator expression" : "a comprehension";
   case ExprKind::Binary:
   case ExprKind::Unary:
-  case ExprKind::Bool:
-    return "the result of an operator";
-  case ExprKind::Compare:
-    return "a comparison";
-  case ExprKind::Conditional:
-    return "a conditional expression";
-  case ExprKind::Call:
-    return "the result of a call";
-  case ExprKind::Attribute:
-    return "an attribute";
-  case ExprKind::Subscript:
-    return "an item";
-  case ExprKind::Slice:
-    return "a slice";
-  case ExprKind::Starred:
-    return "a starred expression";
-  case ExprKind::Lambda:
-    return "a lambda";
-  case ExprKind::Walrus:
-    return "an assignment expression";
-  case ExprKind::Yield:
-    return "a `yield` expression";
-  case ExprKind::Await:
-    return "an `await` expression";
+  case ExprKind::Bool: return "the result of an operator";
+  case ExprKind::Compare: return "a comparison";
+  case ExprKind::Conditional: return "a conditional expression";
+  case ExprKind::Call: return "the result of a call";
+  case ExprKind::Attribute: return "an attribute";
+  case ExprKind::Subscript: return "an item";
+  case ExprKind::Slice: return "a slice";
+  case ExprKind::Starred: return "a starred expression";
+  case ExprKind::Lambda: return "a lambda";
+  case ExprKind::Walrus: return "an assignment expression";
+  case ExprKind::Yield: return "a `yield` expression";
+  case ExprKind::Await: return "an `await` expression";
   }
   return "this expression";
 }
@@ -317,22 +290,15 @@ bool Parser::checkTarget(const Expr &target, bool inTuple) {
   switch (target.kind) {
   case ExprKind::Name:
   case ExprKind::Attribute:
-  case ExprKind::Subscript:
-    return true;
+  case ExprKind::Subscript: return true;
   case ExprKind::Starred:
     if (!inTuple)
       return error(Diag::StarTargetAlone, target.range);
     return checkTarget(*as<Starred>(target).value);
-  case ExprKind::Tuple:
-    elements = &as<Tuple>(target).elements;
-    break;
-  case ExprKind::List:
-    elements = &as<List>(target).elements;
-    break;
-  case ExprKind::Compare:
-    return error(Diag::CannotAssignComparison, target.range);
-  default:
-    return error(Diag::CannotAssign, target.range, describe(target));
+  case ExprKind::Tuple: elements = &as<Tuple>(target).elements; break;
+  case ExprKind::List: elements = &as<List>(target).elements; break;
+  case ExprKind::Compare: return error(Diag::CannotAssignComparison, target.range);
+  default: return error(Diag::CannotAssign, target.range, describe(target));
   }
   bool starred = false;
   for (const ExprPtr &element : *elements) {
@@ -349,16 +315,10 @@ bool Parser::checkDeleted(const Expr &target) {
   switch (target.kind) {
   case ExprKind::Name:
   case ExprKind::Attribute:
-  case ExprKind::Subscript:
-    return true;
-  case ExprKind::Tuple:
-    elements = &as<Tuple>(target).elements;
-    break;
-  case ExprKind::List:
-    elements = &as<List>(target).elements;
-    break;
-  default:
-    return error(Diag::CannotDelete, target.range, describe(target));
+  case ExprKind::Subscript: return true;
+  case ExprKind::Tuple: elements = &as<Tuple>(target).elements; break;
+  case ExprKind::List: elements = &as<List>(target).elements; break;
+  default: return error(Diag::CannotDelete, target.range, describe(target));
   }
   for (const ExprPtr &element : *elements)
     if (!checkDeleted(*element))

@@ -11,7 +11,8 @@ using namespace ast;
 static constexpr uint64_t kMaxTokens = 20'000'000;
 static constexpr unsigned kMaxErrors = 1000; // no one reads more: the rest of the file is left alone
 
-Parser::Parser(const SourceFile &file, Diagnostics &diagnostics, bool expression) : file(file), diagnostics(diagnostics), lexer(file, diagnostics, expression), errorsBefore(diagnostics.errorCount()) {
+Parser::Parser(const SourceFile &file, Diagnostics &diagnostics, bool expression)
+    : file(file), diagnostics(diagnostics), lexer(file, diagnostics, expression), errorsBefore(diagnostics.errorCount()) {
   advance();
 }
 

@@ -167,8 +167,8 @@ private:
   /// What stands between the brackets of a display.
   struct Display {
     std::vector<ast::ExprPtr> elements;
-    bool comma = false;          // at least one
-    ast::ExprPtr comprehension;  // instead of the elements
+    bool comma = false;         // at least one
+    ast::ExprPtr comprehension; // instead of the elements
   };
   ast::ExprPtr atom();
   ast::ExprPtr constant(ast::Constant::Type type);
@@ -189,7 +189,7 @@ private:
   Diagnostics &diagnostics;
   Lexer lexer;
   Token tok;
-  Token lineStart;              // the last one that started a line of the file
+  Token lineStart; // the last one that started a line of the file
   std::deque<Token> ahead;
   uint32_t previousEnd = 0; // of the last token taken
   uint64_t tokenCount = 0;
@@ -198,7 +198,7 @@ private:
   unsigned statementHeight = 0; // levels of statements around this one
   std::vector<Token> open;      // brackets
   uint32_t statementBegin = 0, statementColumn = 0;
-  bool afterFailure = false;    // the statement before was wrong: its `else` may stand alone
+  bool afterFailure = false; // the statement before was wrong: its `else` may stand alone
   Context context;
 };
 

@@ -36,7 +36,8 @@ std::string printTokens(const SourceFile &file, Diagnostics &diagnostics) {
     const Token token = lexer.next();
     const LineColumn begin = file.position(token.range.begin), end = file.position(token.range.end);
     out += fmt::format("{}:{}-{}:{} {}", begin.line, begin.column, end.line, end.column, tokenName(token.kind));
-    if (token.kind == Tok::Name || token.kind == Tok::Number || token.kind == Tok::String || token.kind == Tok::FStringStart || token.kind == Tok::FStringMiddle)
+    if (token.kind == Tok::Name || token.kind == Tok::Number || token.kind == Tok::String || token.kind == Tok::FStringStart ||
+        token.kind == Tok::FStringMiddle)
       out += " " + quoted(file.text(token.range));
     out += '\n';
     if (token.kind == Tok::EndOfFile)
@@ -121,57 +122,41 @@ private:
 
 std::string Printer::constant(const Constant &node) {
   switch (node.type) {
-  case Constant::None:
-    return "None";
-  case Constant::True:
-    return "True";
-  case Constant::False:
-    return "False";
-  case Constant::Ellipsis:
-    return "...";
-  case Constant::Int:
-    return "Int " + node.text;
-  case Constant::Float:
-    return fmt::format("Float {}", node.number);
-  case Constant::Imaginary:
-    return fmt::format("Imaginary {}", node.number);
-  case Constant::String:
-    return "String " + quoted(node.text);
-  case Constant::Bytes:
-    return "Bytes " + quoted(node.text);
+  case Constant::None: return "None";
+  case Constant::True: return "True";
+  case Constant::False: return "False";
+  case Constant::Ellipsis: return "...";
+  case Constant::Int: return "Int " + node.text;
+  case Constant::Float: return fmt::format("Float {}", node.number);
+  case Constant::Imaginary: return fmt::format("Imaginary {}", node.number);
+  case Constant::String: return "String " + quoted(node.text);
+  case Constant::Bytes: return "Bytes " + quoted(node.text);
   }
   return "";
 }
 
 std::string Printer::head(const Expr &expr) {
-  static constexpr const char *kNames[] = {"Name", "Constant", "FString", "Tuple", "List", "Set", "Dict", "Comprehension", "Binary", "Unary", "Bool",
-                                           "Compare", "Conditional", "Call", "Attribute", "Subscript", "Slice", "Starred", "Lambda", "Walrus", "Yield", "Await"};
+  static constexpr const char *kNames[] = {"Name",   "Constant", "FString", "Tuple",   "List",        "Set",  "Dict",      "Comprehension",
+                                           "Binary", "Unary",    "Bool",    "Compare", "Conditional", "Call", "Attribute", "Subscript",
+                                           "Slice",  "Starred",  "Lambda",  "Walrus",  "Yield",       "Await"};
   std::string text = kNames[static_cast<size_t>(expr.kind)];
   switch (expr.kind) {
-  case ExprKind::Name:
-    return text + " " + as<Name>(expr).id;
-  case ExprKind::Constant:
-    return constant(as<Constant>(expr));
+  case ExprKind::Name: return text + " " + as<Name>(expr).id;
+  case ExprKind::Constant: return constant(as<Constant>(expr));
   case ExprKind::Comprehension: {
     static constexpr const char *kTypes[] = {" list", " set", " dict", " generator"};
     return text + kTypes[as<Comprehension>(expr).type];
   }
-  case ExprKind::Binary:
-    return text + " " + spelling(as<Binary>(expr).op);
-  case ExprKind::Unary:
-    return text + " " + spelling(as<Unary>(expr).op);
-  case ExprKind::Bool:
-    return text + (as<Bool>(expr).isAnd ? " and" : " or");
+  case ExprKind::Binary: return text + " " + spelling(as<Binary>(expr).op);
+  case ExprKind::Unary: return text + " " + spelling(as<Unary>(expr).op);
+  case ExprKind::Bool: return text + (as<Bool>(expr).isAnd ? " and" : " or");
   case ExprKind::Compare:
     for (CompareOp op : as<Compare>(expr).ops)
       text += std::string(" ") + spelling(op);
     return text;
-  case ExprKind::Attribute:
-    return text + " " + as<Attribute>(expr).attr;
-  case ExprKind::Yield:
-    return text + (as<Yield>(expr).from ? " from" : "");
-  default:
-    return text;
+  case ExprKind::Attribute: return text + " " + as<Attribute>(expr).attr;
+  case ExprKind::Yield: return text + (as<Yield>(expr).from ? " from" : "");
+  default: return text;
   }
 }
 
@@ -186,16 +171,14 @@ void Printer::expr(const Expr &expr, std::string_view label) {
 
 void Printer::children(const Expr &node) {
   switch (node.kind) {
-  case ExprKind::FString:
-    return fstring(as<FString>(node));
+  case ExprKind::FString: return fstring(as<FString>(node));
   case ExprKind::Dict:
     for (const auto &[key, value] : as<Dict>(node).items) {
       expr(key, "key");
       expr(value, key ? "value" : "**");
     }
     return;
-  case ExprKind::Comprehension:
-    return comprehension(as<Comprehension>(node));
+  case ExprKind::Comprehension: return comprehension(as<Comprehension>(node));
   case ExprKind::Conditional:
     expr(as<Conditional>(node).condition, "if");
     expr(as<Conditional>(node).then, "then");
@@ -208,11 +191,8 @@ void Printer::children(const Expr &node) {
     expr(as<Slice>(node).lower, "lower");
     expr(as<Slice>(node).upper, "upper");
     return expr(as<Slice>(node).step, "step");
-  case ExprKind::Lambda:
-    parameters(as<Lambda>(node).params);
-    return expr(as<Lambda>(node).body);
-  default:
-    forEachChild(node, [&](const Expr &child) { expr(child); });
+  case ExprKind::Lambda: parameters(as<Lambda>(node).params); return expr(as<Lambda>(node).body);
+  default: forEachChild(node, [&](const Expr &child) { expr(child); });
   }
 }
 
@@ -272,37 +252,24 @@ void Printer::imports(std::string_view head, const std::vector<ImportedName> &li
 }
 
 void Printer::statement(const Stmt &stmt) {
-  static constexpr const char *kNames[] = {"Function", "Class", "Return", "Assign", "AugAssign", "AnnAssign", "For", "While", "If", "With", "Assert", "ExprStmt",
-                                           "Pass", "Break", "Continue", "Import", "ImportFrom", "Global", "Nonlocal", "Delete", "Raise", "Try", "Match"};
+  static constexpr const char *kNames[] = {"Function",   "Class",  "Return",   "Assign",   "AugAssign", "AnnAssign", "For",      "While",
+                                           "If",         "With",   "Assert",   "ExprStmt", "Pass",      "Break",     "Continue", "Import",
+                                           "ImportFrom", "Global", "Nonlocal", "Delete",   "Raise",     "Try",       "Match"};
   std::string head = kNames[static_cast<size_t>(stmt.kind)];
   switch (stmt.kind) {
-  case StmtKind::Import:
-    return imports(head, as<Import>(stmt).names);
+  case StmtKind::Import: return imports(head, as<Import>(stmt).names);
   case StmtKind::ImportFrom: {
     const auto &node = as<ImportFrom>(stmt);
     return imports(head + " " + std::string(node.level, '.') + node.module, node.names);
   }
-  case StmtKind::Global:
-    return names(head, as<Global>(stmt).names);
-  case StmtKind::Nonlocal:
-    return names(head, as<Nonlocal>(stmt).names);
-  case StmtKind::AugAssign:
-    head += std::string(" ") + spelling(as<AugAssign>(stmt).op) + "=";
-    break;
-  case StmtKind::Function:
-    head = (as<Function>(stmt).isAsync ? "async Function " : "Function ") + as<Function>(stmt).name;
-    break;
-  case StmtKind::Class:
-    head += " " + as<Class>(stmt).name;
-    break;
-  case StmtKind::For:
-    head = as<For>(stmt).isAsync ? "async For" : head;
-    break;
-  case StmtKind::With:
-    head = as<With>(stmt).isAsync ? "async With" : head;
-    break;
-  default:
-    break;
+  case StmtKind::Global: return names(head, as<Global>(stmt).names);
+  case StmtKind::Nonlocal: return names(head, as<Nonlocal>(stmt).names);
+  case StmtKind::AugAssign: head += std::string(" ") + spelling(as<AugAssign>(stmt).op) + "="; break;
+  case StmtKind::Function: head = (as<Function>(stmt).isAsync ? "async Function " : "Function ") + as<Function>(stmt).name; break;
+  case StmtKind::Class: head += " " + as<Class>(stmt).name; break;
+  case StmtKind::For: head = as<For>(stmt).isAsync ? "async For" : head; break;
+  case StmtKind::With: head = as<With>(stmt).isAsync ? "async With" : head; break;
+  default: break;
   }
   line(head);
   Inside inside(*this);
@@ -326,9 +293,7 @@ void Printer::compound(const Stmt &stmt) {
     keywords(node.keywords);
     return block(node.body, "body");
   }
-  case StmtKind::Assign:
-    exprs(as<Assign>(stmt).targets, "target");
-    return expr(as<Assign>(stmt).value);
+  case StmtKind::Assign: exprs(as<Assign>(stmt).targets, "target"); return expr(as<Assign>(stmt).value);
   case StmtKind::AnnAssign:
     expr(as<AnnAssign>(stmt).target, "target");
     expr(as<AnnAssign>(stmt).annotation, "annotation");
@@ -352,9 +317,7 @@ void Printer::compound(const Stmt &stmt) {
       expr(target, "as");
     }
     return block(as<With>(stmt).body, "body");
-  case StmtKind::Raise:
-    expr(as<Raise>(stmt).value);
-    return expr(as<Raise>(stmt).cause, "from");
+  case StmtKind::Raise: expr(as<Raise>(stmt).value); return expr(as<Raise>(stmt).cause, "from");
   case StmtKind::Try: {
     const auto &node = as<Try>(stmt);
     block(node.body, "body");
@@ -376,8 +339,7 @@ void Printer::compound(const Stmt &stmt) {
       block(branch.body, "body");
     }
     return;
-  default:
-    forEachExpr(stmt, [&](const Expr &child) { expr(child); });
+  default: forEachExpr(stmt, [&](const Expr &child) { expr(child); });
   }
 }
 

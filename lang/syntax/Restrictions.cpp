@@ -104,26 +104,16 @@ bool Checker::allowedStatement(const Stmt &stmt) {
     else
       report(Diag::NoNestedDecorator, as<Function>(stmt).decorators.front()->range);
     return false;
-  case StmtKind::Class:
-    return refuse(Diag::NoClass, 5);
-  case StmtKind::Try:
-    return refuse(Diag::NoTry, 3);
-  case StmtKind::Raise:
-    return refuse(Diag::NoRaise, 5);
-  case StmtKind::Import:
-    return refuse(Diag::NoImport, 6);
-  case StmtKind::ImportFrom:
-    return refuse(Diag::NoImport, 4);
-  case StmtKind::Global:
-    return refuse(Diag::NoGlobal, 6);
-  case StmtKind::Nonlocal:
-    return refuse(Diag::NoNonlocal, 8);
-  case StmtKind::Delete:
-    return refuse(Diag::NoDelete, 3);
-  case StmtKind::Match:
-    return refuse(Diag::NoMatch, 5);
-  case StmtKind::With:
-    return refuse(as<With>(stmt).isAsync ? Diag::NoAsync : Diag::NoWith, as<With>(stmt).isAsync ? 5 : 4);
+  case StmtKind::Class: return refuse(Diag::NoClass, 5);
+  case StmtKind::Try: return refuse(Diag::NoTry, 3);
+  case StmtKind::Raise: return refuse(Diag::NoRaise, 5);
+  case StmtKind::Import: return refuse(Diag::NoImport, 6);
+  case StmtKind::ImportFrom: return refuse(Diag::NoImport, 4);
+  case StmtKind::Global: return refuse(Diag::NoGlobal, 6);
+  case StmtKind::Nonlocal: return refuse(Diag::NoNonlocal, 8);
+  case StmtKind::Delete: return refuse(Diag::NoDelete, 3);
+  case StmtKind::Match: return refuse(Diag::NoMatch, 5);
+  case StmtKind::With: return refuse(as<With>(stmt).isAsync ? Diag::NoAsync : Diag::NoWith, as<With>(stmt).isAsync ? 5 : 4);
   case StmtKind::For:
     if (as<For>(stmt).isAsync)
       return refuse(Diag::NoAsync, 5);
@@ -151,41 +141,28 @@ bool Checker::allowedStatement(const Stmt &stmt) {
     if (as<AnnAssign>(stmt).value)
       expression(*as<AnnAssign>(stmt).value);
     return false;
-  default:
-    return true;
+  default: return true;
   }
 }
 
 void Checker::target(const Expr &expr) {
   switch (expr.kind) {
-  case ExprKind::Subscript:
-    report(Diag::NoItemTarget, expr.range);
-    return expression(expr);
-  case ExprKind::Attribute:
-    report(Diag::NoAttributeTarget, expr.range, as<Attribute>(expr).attr);
-    return expression(expr);
-  case ExprKind::Starred:
-    return report(Diag::NoStarTarget, expr.range);
+  case ExprKind::Subscript: report(Diag::NoItemTarget, expr.range); return expression(expr);
+  case ExprKind::Attribute: report(Diag::NoAttributeTarget, expr.range, as<Attribute>(expr).attr); return expression(expr);
+  case ExprKind::Starred: return report(Diag::NoStarTarget, expr.range);
   case ExprKind::Tuple:
-  case ExprKind::List:
-    return forEachChild(expr, [&](const Expr &child) { target(child); });
-  default:
-    return;
+  case ExprKind::List: return forEachChild(expr, [&](const Expr &child) { target(child); });
+  default: return;
   }
 }
 
 void Checker::expression(const Expr &expr) {
   switch (expr.kind) {
-  case ExprKind::Lambda:
-    return report(Diag::NoLambda, {expr.range.begin, expr.range.begin + 6});
-  case ExprKind::Yield:
-    return report(Diag::NoYield, expr.range);
-  case ExprKind::Await:
-    return report(Diag::NoAwait, expr.range);
-  case ExprKind::Dict:
-    return report(Diag::NoDict, expr.range);
-  case ExprKind::Set:
-    return report(Diag::NoSet, expr.range);
+  case ExprKind::Lambda: return report(Diag::NoLambda, {expr.range.begin, expr.range.begin + 6});
+  case ExprKind::Yield: return report(Diag::NoYield, expr.range);
+  case ExprKind::Await: return report(Diag::NoAwait, expr.range);
+  case ExprKind::Dict: return report(Diag::NoDict, expr.range);
+  case ExprKind::Set: return report(Diag::NoSet, expr.range);
   case ExprKind::Constant: {
     const auto type = as<Constant>(expr).type;
     if (type == Constant::Imaginary)
@@ -199,9 +176,7 @@ void Checker::expression(const Expr &expr) {
       return comprehension(as<Comprehension>(expr));
     comprehension(as<Comprehension>(expr));
     break;
-  case ExprKind::Compare:
-    compare(as<Compare>(expr));
-    break;
+  case ExprKind::Compare: compare(as<Compare>(expr)); break;
   case ExprKind::Binary:
     if (as<Binary>(expr).op == BinaryOp::MatMul)
       report(Diag::NoMatMul, as<Binary>(expr).opRange);
@@ -212,14 +187,9 @@ void Checker::expression(const Expr &expr) {
         report(Diag::NoKeywordUnpacking, {keyword.nameRange.begin, keyword.value->range.end});
     // `*values` is fine here: its value is what is looked at.
     break;
-  case ExprKind::Tuple:
-    starredElements(as<Tuple>(expr).elements);
-    break;
-  case ExprKind::List:
-    starredElements(as<List>(expr).elements);
-    break;
-  default:
-    break;
+  case ExprKind::Tuple: starredElements(as<Tuple>(expr).elements); break;
+  case ExprKind::List: starredElements(as<List>(expr).elements); break;
+  default: break;
   }
   forEachChild(expr, [&](const Expr &child) { expression(child); });
 }

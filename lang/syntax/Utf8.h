@@ -67,9 +67,9 @@ inline bool changesDirection(char32_t c) { return c == 0x200E || c == 0x200F || 
 
 /// Whether a character outside ASCII can be in a name: all but those that look like spaces, quotes or operators.
 inline bool canBeInName(char32_t c) {
-  bool never = (c >= 0x80 && c <= 0xA9) || (c >= 0xAB && c <= 0xB4) || c == 0xB6 || c == 0xB8 || (c >= 0xBB && c <= 0xBF) || c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c <= 0x203E) ||
-               (c >= 0x2041 && c <= 0x2053) || (c >= 0x2055 && c <= 0x2070) || (c >= 0x20A0 && c <= 0x20CF) || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) ||
-               (c >= 0x3008 && c <= 0x3020) || c == 0xFEFF || (c >= 0xFF01 && c <= 0xFF0F);
+  bool never = (c >= 0x80 && c <= 0xA9) || (c >= 0xAB && c <= 0xB4) || c == 0xB6 || c == 0xB8 || (c >= 0xBB && c <= 0xBF) || c == 0xD7 || c == 0xF7 ||
+               (c >= 0x2000 && c <= 0x203E) || (c >= 0x2041 && c <= 0x2053) || (c >= 0x2055 && c <= 0x2070) || (c >= 0x20A0 && c <= 0x20CF) ||
+               (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) || (c >= 0x3008 && c <= 0x3020) || c == 0xFEFF || (c >= 0xFF01 && c <= 0xFF0F);
   return !never;
 }
 
@@ -77,9 +77,9 @@ inline bool canBeInName(char32_t c) {
 inline unsigned displayWidth(char32_t c) {
   if ((c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200D) || (c >= 0x20D0 && c <= 0x20FF) || (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF)
     return 0;
-  bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0x303E) || (c >= 0x3041 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
-              (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) || (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1F64F) || (c >= 0x1F900 && c <= 0x1F9FF) ||
-              (c >= 0x20000 && c <= 0x3FFFD);
+  bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0x303E) || (c >= 0x3041 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+              (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) || (c >= 0xFFE0 && c <= 0xFFE6) ||
+              (c >= 0x1F300 && c <= 0x1F64F) || (c >= 0x1F900 && c <= 0x1F9FF) || (c >= 0x20000 && c <= 0x3FFFD);
   return wide ? 2 : 1;
 }
 

@@ -26,7 +26,9 @@ TEST_CASE("a range over several lines is underlined on its first", "[diagnostic]
   CHECK(rendered("a (b\n c)\n", 2, 8) == "f.tk:1:3: error: `)` closes nothing\n    1 | a (b\n      |   ^~\n");
 }
 
-TEST_CASE("tabs before the range stay tabs below the line", "[diagnostic]") { CHECK(rendered("\tx\ty\n", 3, 4) == "f.tk:1:4: error: `)` closes nothing\n    1 | \tx\ty\n      | \t \t^\n"); }
+TEST_CASE("tabs before the range stay tabs below the line", "[diagnostic]") {
+  CHECK(rendered("\tx\ty\n", 3, 4) == "f.tk:1:4: error: `)` closes nothing\n    1 | \tx\ty\n      | \t \t^\n");
+}
 
 TEST_CASE("wide and combining characters are underlined by what they take", "[diagnostic]") {
   // Two columns each for the two ideographs before the range.

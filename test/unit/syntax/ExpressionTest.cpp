@@ -182,7 +182,9 @@ static std::string parts(const std::string &source) {
     return diagnostics.render();
   std::string out;
   for (const FString::Part &part : as<FString>(*expr).parts) {
-    out += part.field ? fmt::format("<{}|{}|{}|{}|{}>", shape(*part.field), part.conversion ? part.conversion : '-', part.format, part.selfDocumenting ? "=" : "", part.text) : "[" + part.text + "]";
+    out += part.field ? fmt::format("<{}|{}|{}|{}|{}>", shape(*part.field), part.conversion ? part.conversion : '-', part.format,
+                                    part.selfDocumenting ? "=" : "", part.text)
+                      : "[" + part.text + "]";
   }
   return out;
 }

@@ -41,8 +41,9 @@ TEST_CASE("every file of two bytes of interest", "[hostile]") {
 TEST_CASE("deep nesting of every kind is one message", "[hostile]") {
   static const struct {
     const char *open, *close;
-  } kKinds[] = {{"(", ")"}, {"[", "]"}, {"{", "}"}, {"{1: ", "}"}, {"{**", "}"}, {"f(", ")"}, {"f(k=", ")"}, {"f(*", ")"}, {"f(**", ")"}, {"x[", "]"}, {"x[::", "]"}, {"(y := ", ")"}, {"(yield ", ")"},
-                {"[x for x in ", "]"}, {"f'{", "}'"}, {"f'{x:{", "}}'"}, {"- ", ""}, {"~", ""}, {"not ", ""}, {"2 ** ", ""}, {"lambda: ", ""}, {"lambda x=", ""}, {"1 if 1 else ", ""}};
+  } kKinds[] = {{"(", ")"},    {"[", "]"},  {"{", "}"},    {"{1: ", "}"},   {"{**", "}"},     {"f(", ")"},           {"f(k=", ")"},       {"f(*", ")"},
+                {"f(**", ")"}, {"x[", "]"}, {"x[::", "]"}, {"(y := ", ")"}, {"(yield ", ")"}, {"[x for x in ", "]"}, {"f'{", "}'"},       {"f'{x:{", "}}'"},
+                {"- ", ""},    {"~", ""},   {"not ", ""},  {"2 ** ", ""},   {"lambda: ", ""}, {"lambda x=", ""},     {"1 if 1 else ", ""}};
   for (const auto &kind : kKinds)
     for (size_t depth : {250, 10'000}) {
       INFO(kind.open << " " << depth);
@@ -55,7 +56,8 @@ TEST_CASE("deep nesting of every kind is one message", "[hostile]") {
 
 TEST_CASE("nesting below the limit is accepted", "[hostile]") {
   for (const char *open : {"(", "[", "f(", "x["})
-    CHECK_FALSE(Parsed("x = " + repeated(open, 200) + "1" + repeated(std::string(1, std::string(open).back() == '(' ? ')' : ']'), 200)).diagnostics.hasErrors());
+    CHECK_FALSE(
+        Parsed("x = " + repeated(open, 200) + "1" + repeated(std::string(1, std::string(open).back() == '(' ? ')' : ']'), 200)).diagnostics.hasErrors());
   CHECK_FALSE(Parsed("x = " + repeated("-", 200) + "1").diagnostics.hasErrors());
 }
 

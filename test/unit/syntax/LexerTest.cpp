@@ -22,7 +22,8 @@ static std::string tokens(const std::string &text) {
 TEST_CASE("positions of tokens", "[lexer]") {
   SourceFile file("f.tk", "if x:\n  y\n");
   Diagnostics diagnostics;
-  CHECK(printTokens(file, diagnostics) == "1:1-1:3 KwIf\n1:4-1:5 Name \"x\"\n1:5-1:6 Colon\n1:6-2:1 Newline\n2:1-2:3 Indent\n2:3-2:4 Name \"y\"\n2:4-3:1 Newline\n3:1-3:1 Dedent\n3:1-3:1 EndOfFile\n");
+  CHECK(printTokens(file, diagnostics) == "1:1-1:3 KwIf\n1:4-1:5 Name \"x\"\n1:5-1:6 Colon\n1:6-2:1 Newline\n2:1-2:3 Indent\n2:3-2:4 Name \"y\"\n2:4-3:1 "
+                                          "Newline\n3:1-3:1 Dedent\n3:1-3:1 EndOfFile\n");
 }
 
 TEST_CASE("empty files and blank lines", "[lexer]") {
@@ -63,7 +64,8 @@ TEST_CASE("line ends of every kind", "[lexer]") {
 }
 
 TEST_CASE("operators take the longest spelling", "[lexer]") {
-  CHECK(tokens("**=**//=//>>=>>->-=:=: ==") == "StarStarEqual StarStar SlashSlashEqual SlashSlash RShiftEqual RShift Arrow MinusEqual Walrus Colon EqEqual Newline EndOfFile");
+  CHECK(tokens("**=**//=//>>=>>->-=:=: ==") ==
+        "StarStarEqual StarStar SlashSlashEqual SlashSlash RShiftEqual RShift Arrow MinusEqual Walrus Colon EqEqual Newline EndOfFile");
   CHECK(tokens("... .. .") == "Ellipsis Dot Dot Dot Newline EndOfFile");
   CHECK(tokens("<=<<<<=<!=@=@") == "LessEqual LShift LShiftEqual Less NotEqual AtEqual At Newline EndOfFile");
   CHECK(tokens("a ! b") == "Name \"a\" Error Name \"b\" Newline EndOfFile | InvalidCharacter");
@@ -79,13 +81,15 @@ TEST_CASE("names and keywords", "[lexer]") {
 }
 
 TEST_CASE("tokens of numbers", "[lexer]") {
-  for (const char *text : {"0", "00", "0_0", "1", "1_000", "0x1F", "0X_f", "0o17", "0b1_0", "1.", ".5", "1.5e-3", "1e10", "1_0.0_1e+1_0", "0777.5", "0e0", "1j", "1.5J", "09.1", "0_7j"})
+  for (const char *text : {"0",      "00",   "0_0",          "1",      "1_000", "0x1F", "0X_f", "0o17", "0b1_0", "1.", ".5",
+                           "1.5e-3", "1e10", "1_0.0_1e+1_0", "0777.5", "0e0",   "1j",   "1.5J", "09.1", "0_7j"})
     CHECK(tokens(text) == "Number \"" + std::string(text) + "\" Newline EndOfFile");
   CHECK(tokens("1if x else 2") == "Number \"1\" KwIf Name \"x\" KwElse Number \"2\" Newline EndOfFile");
   CHECK(tokens("0xfor x") == "Number \"0xf\" KwOr Name \"x\" Newline EndOfFile");
   CHECK(tokens("1..real") == "Number \"1.\" Dot Name \"real\" Newline EndOfFile");
   CHECK(tokens("x.5") == "Name \"x\" Number \".5\" Newline EndOfFile");
-  for (const char *text : {"1_", "1__0", "0x", "0xg", "0b", "0b_", "0o_", "1abc", "1_.5", "1._5", "1e", "1e+", "1e5_", "0x_", "0_x1", "1.5ab", "12\xC3\xA9", "1jj"})
+  for (const char *text :
+       {"1_", "1__0", "0x", "0xg", "0b", "0b_", "0o_", "1abc", "1_.5", "1._5", "1e", "1e+", "1e5_", "0x_", "0_x1", "1.5ab", "12\xC3\xA9", "1jj"})
     CHECK((tokens(text).starts_with("Error ") && tokens(text).ends_with(" | InvalidNumber")));
   CHECK(tokens("0b12") == "Error Newline EndOfFile | InvalidDigit");
   CHECK(tokens("0o8") == "Error Newline EndOfFile | InvalidDigit");
@@ -93,7 +97,8 @@ TEST_CASE("tokens of numbers", "[lexer]") {
 }
 
 TEST_CASE("tokens of strings", "[lexer]") {
-  for (const char *text : {"''", "'a'", "\"a'b\"", "r'\\'", "b'a'", "u'a'", "Rb'a'", "bR'a'", "'''a\n'b'''", "\"\"\"a\"\"\"", "'\\''", "r'\\''", "'a\\\nb'", "'a\\\r\nb'"})
+  for (const char *text :
+       {"''", "'a'", "\"a'b\"", "r'\\'", "b'a'", "u'a'", "Rb'a'", "bR'a'", "'''a\n'b'''", "\"\"\"a\"\"\"", "'\\''", "r'\\''", "'a\\\nb'", "'a\\\r\nb'"})
     CHECK(tokens(text).substr(0, 7) == std::string(text == std::string("r'\\'") ? "Error N" : "String "));
   CHECK(tokens("'abc\nx") == "Error Newline Name \"x\" Newline EndOfFile | UnterminatedString");
   CHECK(tokens("'''abc\nx") == "Error Newline EndOfFile | UnterminatedTripleString");
@@ -107,7 +112,8 @@ TEST_CASE("tokens of f-strings", "[lexer]") {
   CHECK(tokens("f'a{b}c'") == "FStringStart \"f'\" FStringMiddle \"a\" LBrace Name \"b\" RBrace FStringMiddle \"c\" FStringEnd Newline EndOfFile");
   CHECK(tokens("f'{{a}}'") == "FStringStart \"f'\" FStringMiddle \"{{a}}\" FStringEnd Newline EndOfFile");
   CHECK(tokens("rf'\\{a}'") == "FStringStart \"rf'\" FStringMiddle \"\\\\\" LBrace Name \"a\" RBrace FStringEnd Newline EndOfFile");
-  CHECK(tokens("f'{a!r:>{w}}'") == "FStringStart \"f'\" LBrace Name \"a\" Exclaim Name \"r\" Colon FStringMiddle \">\" LBrace Name \"w\" RBrace RBrace FStringEnd Newline EndOfFile");
+  CHECK(tokens("f'{a!r:>{w}}'") ==
+        "FStringStart \"f'\" LBrace Name \"a\" Exclaim Name \"r\" Colon FStringMiddle \">\" LBrace Name \"w\" RBrace RBrace FStringEnd Newline EndOfFile");
   CHECK(tokens("f'{a != b}'") == "FStringStart \"f'\" LBrace Name \"a\" NotEqual Name \"b\" RBrace FStringEnd Newline EndOfFile");
   CHECK(tokens("f'{a:=5}'") == "FStringStart \"f'\" LBrace Name \"a\" Colon FStringMiddle \"=5\" RBrace FStringEnd Newline EndOfFile");
   CHECK(tokens("f'{(a:=5)}'") == "FStringStart \"f'\" LBrace LParen Name \"a\" Walrus Number \"5\" RParen RBrace FStringEnd Newline EndOfFile");
@@ -129,7 +135,8 @@ TEST_CASE("brackets that don't match", "[lexer]") {
   CHECK(tokens("([)\nx") == "LParen LBracket Error Newline Name \"x\" Newline EndOfFile | MismatchedBracket | OpenedHere");
   CHECK(tokens("(") == "LParen Error Newline EndOfFile | UnclosedBracket");
   // A line that starts with a word that no expression holds ends the bracket.
-  CHECK(tokens("f(1,\ndef g(): x\n") == "Name \"f\" LParen Number \"1\" Comma Error Newline KwDef Name \"g\" LParen RParen Colon Name \"x\" Newline EndOfFile | UnclosedBracket");
+  CHECK(tokens("f(1,\ndef g(): x\n") ==
+        "Name \"f\" LParen Number \"1\" Comma Error Newline KwDef Name \"g\" LParen RParen Colon Name \"x\" Newline EndOfFile | UnclosedBracket");
   CHECK(tokens("f(1,\ndefine)\n") == "Name \"f\" LParen Number \"1\" Comma Name \"define\" RParen Newline EndOfFile");
 }
 

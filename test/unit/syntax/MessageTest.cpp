@@ -207,13 +207,14 @@ TEST_CASE("parameters of kernels", "[message]") {
 }
 
 TEST_CASE("every message of the syntax has its test", "[message]") {
-  std::set<Diag> tested = {Diag::OpenedHere, Diag::NulByte, Diag::NumberTooLong, Diag::NestingTooDeep, Diag::ExpressionTooHigh, Diag::TooManyElifs, Diag::TooManyTokens, Diag::NoKeywordParameter};
+  std::set<Diag> tested = {Diag::OpenedHere,        Diag::NulByte,      Diag::NumberTooLong, Diag::NestingTooDeep,
+                           Diag::ExpressionTooHigh, Diag::TooManyElifs, Diag::TooManyTokens, Diag::NoKeywordParameter};
   for (const Case &expected : kSyntaxCases)
     tested.insert(expected.id);
   for (const Case &expected : kRestrictionCases)
     tested.insert(expected.id);
-#define TK_DIAGNOSTIC(name, severity, text)                                                                                                                                            \
-  if (!tested.count(Diag::name))                                                                                                                                                       \
+#define TK_DIAGNOSTIC(name, severity, text) \
+  if (!tested.count(Diag::name))            \
     FAIL_CHECK("no test provokes " #name);
 #include "lang/syntax/SyntaxDiagnostics.def"
 #undef TK_DIAGNOSTIC

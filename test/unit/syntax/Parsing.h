@@ -10,7 +10,8 @@ struct Parsed {
   Diagnostics diagnostics;
   ast::Module module;
 
-  explicit Parsed(std::string text, std::string name = "a.tk", unsigned limit = 20) : file(std::make_shared<SourceFile>(std::move(name), std::move(text))), diagnostics(limit) {
+  explicit Parsed(std::string text, std::string name = "a.tk", unsigned limit = 20)
+      : file(std::make_shared<SourceFile>(std::move(name), std::move(text))), diagnostics(limit) {
     module = parse(file, diagnostics);
   }
   std::string tree() const { return print(module); }

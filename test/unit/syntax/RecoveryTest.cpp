@@ -7,7 +7,8 @@ static std::string errors(const std::string &text) { return Parsed(text).summary
 
 TEST_CASE("errors of separate statements are all reported", "[recovery]") {
   CHECK(errors("x = 1 +\ny = 2 3\nz = $\nok = 1\nw = )\n") == "1:8 Expected\n2:7 Expected\n3:5 InvalidCharacter\n5:5 UnmatchedBracket\n");
-  CHECK(errors("def f():\n  a = 1 +\n  b = (2\n  c = 3\n  return d e\n\ndef g():\n  +\n") == "2:10 Expected\n3:7 UnclosedBracket\n5:12 Expected\n8:4 Expected\n");
+  CHECK(errors("def f():\n  a = 1 +\n  b = (2\n  c = 3\n  return d e\n\ndef g():\n  +\n") ==
+        "2:10 Expected\n3:7 UnclosedBracket\n5:12 Expected\n8:4 Expected\n");
 }
 
 TEST_CASE("after a wrong header its block is still parsed", "[recovery]") {
@@ -49,8 +50,11 @@ TEST_CASE("unexpected indents are one error each", "[recovery]") {
 
 TEST_CASE("what was understood stays in the tree", "[recovery]") {
   Parsed parsed("a = 1\nb = \ndef f():\n  c = 2\n  d = +\n  e = 3\n");
-  CHECK(parsed.tree() == "Module\n  Assign\n    target: Name a\n    Int 1\n  Function f\n    body\n      Assign\n        target: Name c\n        Int 2\n      Assign\n        target: Name e\n        Int 3\n");
+  CHECK(parsed.tree() == "Module\n  Assign\n    target: Name a\n    Int 1\n  Function f\n    body\n      Assign\n        target: Name c\n        Int 2\n      "
+                         "Assign\n        target: Name e\n        Int 3\n");
   CHECK(parsed.diagnostics.errorCount() == 2);
 }
 
-TEST_CASE("a match goes on at its next case", "[recovery]") { CHECK(errors("match x:\n  case 1 2:\n    y = +\n  case z:\n    w = +\n") == "2:10 Expected\n3:10 Expected\n5:10 Expected\n"); }
+TEST_CASE("a match goes on at its next case", "[recovery]") {
+  CHECK(errors("match x:\n  case 1 2:\n    y = +\n  case z:\n    w = +\n") == "2:10 Expected\n3:10 Expected\n5:10 Expected\n");
+}

@@ -48,14 +48,16 @@ TEST_CASE("only kernel code is restricted in a .tk file", "[restriction]") {
   CHECK(restrictions("@jit(debug=True)\ndef f(): raise x\n") == "2:10 NoRaise\n");
   CHECK(restrictions("@triton.autotune([], key=[])\n@triton.heuristics({})\n@tk.example()\ndef f(): raise x\n") == "4:10 NoRaise\n");
   CHECK(restrictions("@libentry()\n@triton.jit\ndef f(): raise x\n") == "3:10 NoRaise\n");
-  for (const char *decorator : {"@triton.constexpr_function", "@constexpr_function", "@tk.host", "@pytest.fixture", "@pytest.mark.parametrize('a', [1])", "@cache", "@a[0]"})
+  for (const char *decorator :
+       {"@triton.constexpr_function", "@constexpr_function", "@tk.host", "@pytest.fixture", "@pytest.mark.parametrize('a', [1])", "@cache", "@a[0]"})
     CHECK(restrictions(std::string(decorator) + "\ndef f(): raise x\n") == "");
   CHECK(restrictions("if a:\n  def f(): raise x\nelse:\n  def g(): del x\n") == "2:12 NoRaise\n4:12 NoDelete\n");
 }
 
 TEST_CASE("only jit functions are restricted in a .py file", "[restriction]") {
   CHECK(restrictions("def f(): raise x\n", "a.py") == "");
-  CHECK(restrictions("@triton.jit\ndef f(): raise x\n@jit\ndef g(): raise x\n@triton.autotune()\ndef h(): raise x\n", "a.py") == "2:10 NoRaise\n4:10 NoRaise\n");
+  CHECK(restrictions("@triton.jit\ndef f(): raise x\n@jit\ndef g(): raise x\n@triton.autotune()\ndef h(): raise x\n", "a.py") ==
+        "2:10 NoRaise\n4:10 NoRaise\n");
   CHECK(restrictions("try:\n  @triton.jit\n  def f(): raise x\nexcept: pass\n", "a.py") == "3:12 NoRaise\n");
 }
 

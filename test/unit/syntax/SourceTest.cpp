@@ -1,6 +1,6 @@
 // Lines, columns and reading of files.
-#include "Catch.h"
 #include "lang/syntax/Source.h"
+#include "Catch.h"
 #include <cstdio>
 
 using namespace tk::lang;

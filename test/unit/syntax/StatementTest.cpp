@@ -218,9 +218,11 @@ TEST_CASE("match is a statement only where it can be one", "[statement]") {
     return parsed.module.body[0]->kind;
   };
   const std::string body = "\n  case _: pass\n";
-  for (const char *head : {"match x:", "match (x):", "match x, y:", "match -x:", "match [x]:", "match {1: 2}:", "match *a, b:", "match not x:", "match 'a':", "match ...:", "match (x)[1:2]:"})
+  for (const char *head : {"match x:", "match (x):", "match x, y:", "match -x:", "match [x]:", "match {1: 2}:", "match *a, b:", "match not x:", "match 'a':",
+                           "match ...:", "match (x)[1:2]:"})
     CHECK(kind(head + body) == StmtKind::Match);
-  for (const char *text : {"match = 1", "match(x)", "match[x]", "match[1:2]", "match -x", "match.y", "match * x", "match in x", "match not in x", "match, y = z", "match"})
+  for (const char *text :
+       {"match = 1", "match(x)", "match[x]", "match[1:2]", "match -x", "match.y", "match * x", "match in x", "match not in x", "match, y = z", "match"})
     CHECK(kind(text) != StmtKind::Match);
   CHECK(kind("match: int = 1") == StmtKind::AnnAssign);
   CHECK(kind("match[a:b]: int = 1") == StmtKind::AnnAssign);
@@ -228,8 +230,29 @@ TEST_CASE("match is a statement only where it can be one", "[statement]") {
 
 TEST_CASE("patterns", "[statement]") {
   std::string text = "match x:\n";
-  for (const char *pattern : {"1", "-1.5", "1 - 2j", "'a' 'b'", "None", "a", "_", "a.b.c", "a | b.c | 1", "(a)", "()", "(a,)", "[a, *_, b]", "a, *b", "*a,", "{}", "{1: a, 'k': [b], x.y: _, **rest}",
-                              "P()", "P(1, a, k=b, m=Q(c) as d)", "(1 | 2) as z", "[P() as p, (q)]", "a if b > 1", "{-1: x}"})
+  for (const char *pattern : {"1",
+                              "-1.5",
+                              "1 - 2j",
+                              "'a' 'b'",
+                              "None",
+                              "a",
+                              "_",
+                              "a.b.c",
+                              "a | b.c | 1",
+                              "(a)",
+                              "()",
+                              "(a,)",
+                              "[a, *_, b]",
+                              "a, *b",
+                              "*a,",
+                              "{}",
+                              "{1: a, 'k': [b], x.y: _, **rest}",
+                              "P()",
+                              "P(1, a, k=b, m=Q(c) as d)",
+                              "(1 | 2) as z",
+                              "[P() as p, (q)]",
+                              "a if b > 1",
+                              "{-1: x}"})
     text += std::string("  case ") + pattern + ":\n    pass\n";
   Parsed parsed(text);
   CHECK(parsed.diagnostics.render() == "");
