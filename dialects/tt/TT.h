@@ -53,7 +53,7 @@ inline mlir::Type withShapeOf(mlir::Type element, mlir::Type like) {
 /// One of the element types of tt: a pointer, a signless integer of 1, 8, 16, 32 or 64 bits, or a floating-point type that tt knows.
 bool isScalarType(mlir::Type type);
 /// The most elements a tile may have.
-inline constexpr int64_t kMaxTileElements = int64_t(1) << 31;
+inline constexpr int64_t kMaxTileElements = int64_t(1) << 20;
 /// At least one axis, every extent at least 1, at most kMaxTileElements elements.
 bool isTileShape(llvm::ArrayRef<int64_t> shape);
 /// The type of what a pointer, or each pointer of a tile, points to, in that shape. Null when `type` is neither.

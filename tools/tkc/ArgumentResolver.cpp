@@ -102,9 +102,12 @@ void ArgumentResolver::work(size_t index) {
     return;
   if (states[index] == State::Active) {
     std::string cycle;
-    for (auto it = std::find(active.begin(), active.end(), index); it != active.end(); ++it)
+    bool given = false; // on the command line, not in the file
+    for (auto it = std::find(active.begin(), active.end(), index); it != active.end(); ++it) {
       cycle += fmt::format("`{}` needs ", kernel.params[*it].name);
-    throw Failure(Status::Usage, fmt::format("arguments depend on each other: {}`{}`", cycle, kernel.params[index].name));
+      given |= static_cast<bool>(sources[*it].given);
+    }
+    throw Failure(given ? Status::Usage : Status::Diagnostics, fmt::format("arguments depend on each other: {}`{}`", cycle, kernel.params[index].name));
   }
   states[index] = State::Active;
   active.push_back(index);

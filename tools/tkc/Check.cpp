@@ -60,7 +60,13 @@ void checkKernel(const jit::Program &program, const lang::ast::Function &kernel,
       variants.push_back(std::move(*specs));
   }
   take();
+  constexpr unsigned mostWrong = 10;
+  unsigned wrong = 0;
   for (const lang::ast::Call *example : decorators.examples) {
+    if (wrong == mostWrong) {
+      result.messages += fmt::format("{}: further examples of `{}` are not looked at\n", program.scope().file().name(), kernel.name);
+      break;
+    }
     try {
       ArgumentResolver resolver(program, kernel, {}, example);
       variants.push_back(specsOf(program, kernel, decorators, resolver.resolve()));
@@ -71,6 +77,7 @@ void checkKernel(const jit::Program &program, const lang::ast::Function &kernel,
       lang::LineColumn at = program.scope().file().position(example->range.begin);
       result.messages += text.ends_with('\n') ? text : fmt::format("{}:{}:{}: error: {}\n", program.scope().file().name(), at.line, at.column, text);
       result.right = false;
+      ++wrong;
     }
   }
   result.elaborated += !variants.empty();
@@ -110,6 +117,10 @@ int checkVerb(const std::vector<std::string> &arguments) {
       std::unique_ptr<jit::Program> program = jit::Program::fromFile(file);
       setReproducer("tkc check", std::string(program->scope().file().text()));
       FileResult result;
+      if (program->scope().kernels().empty()) {
+        result.messages = fmt::format("{}:1:1: error: there is no kernel in this file\n", file);
+        result.right = false;
+      }
       for (const lang::ast::Function *kernel : program->scope().kernels())
         checkKernel(*program, *kernel, options, compiler, result);
       std::fputs((program->remarks() + result.messages).c_str(), stderr);
