@@ -25,7 +25,7 @@ struct ElaborateOptions {
   std::string defaultDotPrecision = "ieee";
   bool debug = false;           // device_assert and overflow checks are compiled
   bool strictTriton = false;    // notes every extension used
-  uint64_t stepLimit = 10'000'000; // compile-time statements executed before "endless compile-time loop"
+  uint64_t stepLimit = 2'000'000; // compile-time statements executed before "endless compile-time loop"
   unsigned callDepthLimit = 100;
 };
 

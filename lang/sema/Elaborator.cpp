@@ -11,7 +11,7 @@
 namespace tk::lang {
 
 static constexpr unsigned kStackBytes = 128u << 20, kStackLimit = 96u << 20;
-static constexpr uint64_t kOperationLimit = 2'000'000;
+static constexpr uint64_t kOperationLimit = 500'000;
 
 Elaborator::Elaborator(mlir::MLIRContext &context, const ElaborateOptions &options, unsigned stackLimit)
     : context(context), builder(&context), options(options), stackBase(llvm::getStackPointer()), stackLimit(stackLimit) {
@@ -19,9 +19,38 @@ Elaborator::Elaborator(mlir::MLIRContext &context, const ElaborateOptions &optio
 }
 
 // ---- places ----
+static uint32_t codePoints(std::string_view text) {
+  return static_cast<uint32_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+LineColumn Elaborator::position(uint32_t offset) {
+  const SourceFile &file = *frame->file;
+  auto &last = lastPosition;
+  if (last.file == &file && offset >= last.lineBegin && offset < last.lineEnd) {
+    if (offset >= last.offset)
+      last.at.column += codePoints(file.text({last.offset, offset}));
+    else
+      last.at.column -= codePoints(file.text({offset, last.offset}));
+  } else {
+    last.file = &file;
+    last.at = file.position(offset);
+    last.lineBegin = file.lineStart(last.at.line);
+    last.lineEnd = last.at.line < file.lineCount() ? file.lineStart(last.at.line + 1) : static_cast<uint32_t>(file.text().size()) + 1;
+  }
+  last.offset = offset;
+  return last.at;
+}
+
+Place Elaborator::userPlace(SourceRange range) const {
+  Place result = place(range);
+  for (const Frame *f = frame; f->caller && isLibraryScope(f->scope); f = f->caller)
+    result = {f->caller->file, f->callRange};
+  return result;
+}
+
 mlir::Location Elaborator::loc(SourceRange range) {
   const SourceFile &file = *frame->file;
-  LineColumn at = file.position(range.begin);
+  LineColumn at = position(range.begin);
   mlir::Location result = mlir::FileLineColLoc::get(&context, file.name(), at.line, at.column);
   if (!frame->target.empty())
     result = mlir::NameLoc::get(mlir::StringAttr::get(&context, frame->target), result);
@@ -30,7 +59,10 @@ mlir::Location Elaborator::loc(SourceRange range) {
 
 void Elaborator::noteCallers() {
   unsigned shown = 0;
-  for (const Frame *f = frame; f->caller; f = f->caller)
+  const Frame *f = frame;
+  while (f->caller && isLibraryScope(f->scope)) // userPlace is the call into the library
+    f = f->caller;
+  for (; f->caller; f = f->caller)
     if (++shown <= 8)
       report(Diag::CalledHere, Place{f->caller->file, f->callRange}, f->name);
 }

@@ -26,7 +26,7 @@ def kernel(*lines, head=""):
 
 # --- one line of ten megabytes --------------------------------------------------------------------------------------------------------------------------------
 case("line of sums", lambda: kernel("x = " + "1+" * (LONG // 2) + "1"))
-case("line of names", lambda: kernel("x = " + "a" * LONG))
+case("line of names", lambda: kernel("x = " + "a" * LONG), "compile")
 case("line that is a string without end", lambda: kernel("x = '" + "a" * LONG))
 case("line that is a number", lambda: kernel("x = " + "7" * LONG))
 case("line that is a float", lambda: kernel("x = 0." + "7" * LONG), status=(0, 1), expect=None)
@@ -55,7 +55,7 @@ for name, (left, middle, right) in nesting.items():
     case(f"deep {name}", kernel("x = " + left * DEEP + middle + right * DEEP))
     case(f"deep {name} in a decorator", kernel("pass", head=f"@tk.grid({left * DEEP + middle + right * DEEP})\n"))
     if right:
-        case(f"deep {name}, not closed", kernel("x = " + left * DEEP + middle))
+        case(f"deep {name}, not closed", kernel("x = " + left * DEEP + middle), "compile")
 case("deep blocks", lambda: "def k(out):\n" + "".join(" " * (i + 1) + "if out:\n" for i in range(DEEP)) + " " * (DEEP + 1) + "pass\n", slow=True)
 case("deep blocks of functions", lambda: "".join(" " * i + "def f():\n" for i in range(2000)) + " " * 2000 + "pass\n")
 case("deep blocks, then back by one", lambda: "def k(out):\n" + "".join(" " * (i * 2 + 2) + "while out:\n" for i in range(1000)) + " " * 3 + "pass\n")
