@@ -124,6 +124,16 @@ mlir::Value Elaborator::took(const Ending &ending, Exit exit, mlir::Location at)
   return arith::CmpIOp::create(builder, at, arith::CmpIPredicate::eq, ending.code, constantInt(exit, 32, at));
 }
 
+bool isInside(mlir::Value value, mlir::Region &outer) {
+  for (mlir::Region *region = value.getParentRegion(); region;) {
+    if (region == &outer)
+      return true;
+    mlir::Operation *parent = region->getParentOp(); // none where the region is still under construction
+    region = parent ? parent->getParentRegion() : nullptr;
+  }
+  return false;
+}
+
 /// A value that only one side has: its parts that are defined inside that side are yielded, the other side yields zeros.
 static Merged oneSided(Elaborator &e, Merger &merger, const Value &value, bool isThen, mlir::Location at) {
   Merged merged{value, {}};
@@ -131,7 +141,7 @@ static Merged oneSided(Elaborator &e, Merger &merger, const Value &value, bool i
   flatten(value, parts);
   mlir::Region *inside = isThen ? merger.then : merger.orelse, *other = isThen ? merger.orelse : merger.then;
   for (mlir::Value part : parts) {
-    if (!inside->isAncestor(part.getParentRegion())) {
+    if (!isInside(part, *inside)) {
       merged.results.push_back(-1);
       continue;
     }

@@ -90,6 +90,9 @@ struct BoundCall {
   const Value &operator[](size_t i) const { return values[i].value; }
 };
 
+/// Whether a value is defined in a region or in one nested in it; regions that no operation owns yet included.
+bool isInside(mlir::Value value, mlir::Region &outer);
+
 /// How an operator treats its operands' types (NUMERICS 2).
 enum class Arithmetic { Ordinary, Divide, Modulo, FloorDivide };
 
@@ -108,9 +111,11 @@ public:
 
   // ---- places and messages (Elaborator.cpp) ----
   Place place(SourceRange range) const { return {frame->file, range}; }
+  /// The place, or inside the standard library the call that led into it.
+  Place userPlace(SourceRange range) const;
   mlir::Location loc(SourceRange range);
   template <typename... Args> Value error(SourceRange range, Diag id, const Args &...args) {
-    report(id, place(range), args...);
+    report(id, userPlace(range), args...);
     noteCallers();
     return Value();
   }
@@ -228,6 +233,12 @@ private:
   std::vector<std::function<void(Diagnostics &)>> log;
   uint64_t steps = 0, operations = 0;
   bool exhausted = false;
+  struct {
+    const SourceFile *file = nullptr;
+    uint32_t offset = 0, lineBegin = 0, lineEnd = 0;
+    LineColumn at;
+  } lastPosition; // columns are counted from the last one, so that a line of any length costs little
+  LineColumn position(uint32_t offset);
   uintptr_t stackBase;
   unsigned stackLimit;
   unsigned callDepth = 0;

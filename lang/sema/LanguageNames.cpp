@@ -76,6 +76,8 @@ std::string languageModule(const std::string &path) {
 
 static std::optional<ConstValue> dtypeNamed(const std::string &name) {
   DType type;
+  if (name == "float8e4") // an old name
+    return ConstValue(TypeValue{DType::F8E4M3FN, 0, false});
   if (name == "pi32_t")
     return ConstValue(TypeValue{DType::I32, 1, false});
   if (name != "float" && name != "int" && name != "bool" && parseDType(name, type))

@@ -80,8 +80,12 @@ bool LoopState::reportConflicts() {
       e.note(first.range, Diag::FirstTypeHere, name, first.value.describe());
     }
   }
-  if (conflicts.empty())
+  if (conflicts.empty()) {
+    for (const std::string &name : carried)
+      if (before[name].value.asConst() && !assumed[name].asConst() && !assumed[name].isError())
+        e.extension(before[name].range, ("`" + name + "`, a compile-time value that changes in a loop,").c_str());
     return false;
+  }
   e.frame->env = before;
   for (const auto *names : {&carried, &inside})
     for (const std::string &name : *names)

@@ -256,7 +256,7 @@ static mlir::Value guardTest(Elaborator &e, mlir::Block &test, mlir::Value code,
   llvm::SmallVector<mlir::Value> yields = {holds}, others;
   llvm::SmallVector<size_t> places;
   for (size_t i = 0; i < passed.size(); ++i)
-    if (inner.isAncestor(passed[i].getParentRegion())) {
+    if (isInside(passed[i], inner)) {
       places.push_back(i);
       yields.push_back(passed[i]);
     }

@@ -12,7 +12,8 @@ void Elaborator::bindName(const std::string &name, const Value &value, SourceRan
 void Elaborator::assign(const ast::Expr &target, const Value &value, bool isConstexpr) {
   if (auto *name = ast::dyn<ast::Name>(&target)) {
     auto it = frame->env.find(name->id);
-    if (it != frame->env.end() && it->second.isConstexpr && !it->second.undefined && !value.isError() && !sameValue(it->second.value, value)) {
+    bool again = it != frame->env.end() && it->second.range.begin == target.range.begin; // the same statement in an expanded loop
+    if (it != frame->env.end() && !again && it->second.isConstexpr && !it->second.undefined && !value.isError() && !sameValue(it->second.value, value)) {
       error(target.range, Diag::ConstexprReassigned, name->id);
       note(it->second.range, Diag::AssignedHere, name->id);
       return;
@@ -77,6 +78,8 @@ void Elaborator::ifStatement(const ast::If &node) {
 
 void Elaborator::returnStatement(const ast::Return &node) {
   Value value = node.value ? expr(*node.value) : Value::none();
+  if (frame->loopDepth)
+    extension(node.range, "`return` in a loop");
   frame->strand->exits = Returns;
   frame->strand->code = nullptr;
   frame->strand->returned = std::move(value);
@@ -155,6 +158,7 @@ void Elaborator::statement(const ast::Stmt &node) {
       error(node.range, Diag::OutsideLoop, std::string(node.kind == K::Break ? "break" : "continue"));
       break;
     }
+    extension(node.range, node.kind == K::Break ? "`break`" : "`continue`");
     frame->strand->exits = node.kind == K::Break ? Breaks : Continues;
     frame->strand->code = nullptr;
     break;
