@@ -36,6 +36,7 @@ struct Instruction {
   llvm::SmallVector<uint32_t, 3> operands, results;
   llvm::SmallVector<uint32_t, 2> releases; // slots that nobody reads after this instruction
   uint32_t target = 0;                     // of a jump
+  uint32_t detail = 0;                     // what the handler was chosen for: a comparison's outcomes, an axis
   uint32_t reg = 0;                        // first register of a loop or branch
   bool waits = false;                      // a back edge of a loop that may wait for another program
   llvm::SmallVector<int64_t, 0> numbers;   // index_switch: cases; shape operations: extents, strides

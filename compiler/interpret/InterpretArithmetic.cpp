@@ -266,7 +266,7 @@ constexpr unsigned outcomesOf(arith::CmpFPredicate predicate) {
 void compareF(Machine &m, const Instruction &i) {
   const Tile &a = m.in(i, 0), &b = m.in(i, 1);
   Tile &r = m.out(i);
-  unsigned wanted = i.target;
+  unsigned wanted = i.detail;
   for (size_t k = 0, count = r.size(); k < count; ++k) {
     double x = a[k].f, y = b[k].f;
     r[k].i = (wanted & (x < y ? 1 : x == y ? 2 : x > y ? 4 : 8)) != 0;
@@ -349,7 +349,7 @@ Handler selectArithmetic(Operation *op, Instruction &instruction) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return selectCompareI(compare.getPredicate());
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    instruction.target = outcomesOf(compare.getPredicate());
+    instruction.detail = outcomesOf(compare.getPredicate());
     return compareF;
   }
   return llvm::TypeSwitch<Operation *, Handler>(op)

@@ -143,16 +143,16 @@ void runReturn(Machine &m, const Instruction &i) { m.leave(i); }
 
 // ---- the launch grid ----
 
-static void programId(Machine &m, const Instruction &i) { m.out(i)[0].i = uint32_t(m.task->id[i.target]); }
-static void programCount(Machine &m, const Instruction &i) { m.out(i)[0].i = uint32_t(m.launch.grid[i.target]); }
+static void programId(Machine &m, const Instruction &i) { m.out(i)[0].i = uint32_t(m.task->id[i.detail]); }
+static void programCount(Machine &m, const Instruction &i) { m.out(i)[0].i = uint32_t(m.launch.grid[i.detail]); }
 
 Handler selectGrid(mlir::Operation *op, Instruction &instruction) {
   if (auto id = mlir::dyn_cast<tt::GetProgramIdOp>(op)) {
-    instruction.target = uint32_t(id.getAxis());
+    instruction.detail = uint32_t(id.getAxis());
     return programId;
   }
   if (auto count = mlir::dyn_cast<tt::GetNumProgramsOp>(op)) {
-    instruction.target = uint32_t(count.getAxis());
+    instruction.detail = uint32_t(count.getAxis());
     return programCount;
   }
   return nullptr;

@@ -63,7 +63,6 @@ template <typename Wide> void multiply(Machine &m, const Instruction &i, const E
   Format format = d.type.format;
   std::vector<Values> aParts = partsOf(a, precision), bParts = partsOf(b, precision);
   std::vector<Product> products = productsOf(precision);
-  bool inexact = a.inexact() || b.inexact() || c.inexact();
   double roundings = double(products.size() * e.k + 2); // each product, each addition, and this execution's own
   Row<Wide> row(e.n);
   std::vector<int> columnBit(e.n);
@@ -111,7 +110,6 @@ template <typename Wide> void multiply(Machine &m, const Instruction &i, const E
       }
     }
   }
-  (void)inexact;
 }
 
 void multiplyIntegers(Machine &m, const Instruction &i, const Extents &e) {

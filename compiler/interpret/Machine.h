@@ -42,13 +42,12 @@ public:
   Frame *frame = nullptr;
   Task *task = nullptr;
   uint64_t operations = 0;  // elements computed
-  uint64_t executed = 0;    // instructions with memory effects, as a clock
+  uint64_t executed = 0;    // stores and atomics, as a clock
   bool freeRounding = false; // in a combine region: the bracketing is free, so every rounding counts
   bool suspend = false;     // the current program gives way
 
   // ---- operands and results ----
   const Tile &in(const Instruction &i, unsigned operand) const { return *frame->slots[i.operands[operand]]; }
-  bool has(const Instruction &i, unsigned operand) const { return operand < i.operands.size() && i.operands[operand] != none; }
   const Slot &resultSlot(const Instruction &i, unsigned result = 0) const { return frame->code->slots[i.results[result]]; }
   /// A new tile for a result, its elements unset, without bounds.
   Tile &out(const Instruction &i, unsigned result = 0);
@@ -56,7 +55,6 @@ public:
   void share(const Instruction &i, unsigned operand, unsigned result = 0) { frame->slots[i.results[result]] = frame->slots[i.operands[operand]]; }
   TileRef fresh(ElementType type, uint64_t count);
   void release(TileRef &tile);
-  static constexpr uint32_t none = UINT32_MAX;
 
   // ---- regions ----
   /// Prepares `inner` for the region: captures are taken from the current frame.
