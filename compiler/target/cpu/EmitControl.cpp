@@ -1,7 +1,6 @@
 // Blocks and structured control flow. A carried scalar is a stack slot (SROA makes it a register), a carried tile is one buffer for
 // all iterations: the step that makes the next value writes it there when nothing reads the old value later, else it is copied at the end.
 #include "compiler/target/cpu/Emitter.h"
-#include "runtime/device/cpu/CpuServices.h"
 
 using namespace llvm;
 namespace tk::cpu {
@@ -120,7 +119,9 @@ void Emitter::emitScalar(mlir::Operation *op) {
   } else if (mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
     emitAtomic(op, Point());
   } else if (auto check = mlir::dyn_cast<tt::AssertOp>(op)) {
-    emitAssert(check, Point());
+    emitAssert(check, scalar(check.getCondition()));
+  } else if (auto print = mlir::dyn_cast<tt::PrintOp>(op)) {
+    emitPrint(print);
   } else if (mlir::isa<tt::BarrierOp, tt::AssumeOp>(op)) {
     // One thread runs a program: memory is in order; assumptions aren't used.
   } else if (auto poison = mlir::dyn_cast<mlir::ub::PoisonOp>(op)) {
@@ -148,6 +149,8 @@ void Emitter::emitAlone(mlir::Operation *op) {
     return emitReshape(reshape);
   if (auto scan = mlir::dyn_cast<tt::ScanOp>(op))
     return emitScan(scan);
+  if (auto print = mlir::dyn_cast<tt::PrintOp>(op))
+    return emitPrint(print);
   if (auto histogram = mlir::dyn_cast<tt::HistogramOp>(op))
     return emitHistogram(histogram);
   if (mlir::isa<tt::JoinOp, tt::SplitOp, tt::CatOp, tt::GatherOp>(op))
@@ -296,20 +299,6 @@ static bool maySpin(mlir::scf::WhileOp op) {
              auto load = mlir::dyn_cast<tt::LoadOp>(inner);
              return mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp>(inner) || (load && load.getIsVolatile()) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
            }).wasInterrupted();
-}
-
-/// Every 1024th time round, other programs of the launch get to run.
-void Emitter::emitYield() {
-  callsYield = true;
-  Value *count = local(b.getInt32Ty(), "spins");
-  IRBuilder<>(entry, std::next(cast<Instruction>(count)->getIterator())).CreateStore(b.getInt32(0), count);
-  Value *next = b.CreateAdd(b.CreateLoad(b.getInt32Ty(), count), b.getInt32(1));
-  b.CreateStore(next, count);
-  ifThen(b.CreateICmpEQ(b.CreateAnd(next, 1023), b.getInt32(0)), [&] {
-    Value *contextPointer = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), services, offsetof(TkCpuServices, context)));
-    Value *callback = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), services, offsetof(TkCpuServices, yield)));
-    b.CreateCall(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false), callback, {contextPointer});
-  });
 }
 
 void Emitter::emitWhile(mlir::scf::WhileOp op) {

@@ -53,6 +53,8 @@ unsigned Emitter::chooseLanes(const Group &group) {
     if (mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AssertOp>(op))
       return 1;
     if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(op)) {
+      if (!mlir::isMemoryEffectFree(op))
+        return 1; // an assertion in the combine function is for real elements only
       // Any combine region runs on vectors across rows; along the lanes only those that may be reordered do.
       if (int(reduce.getAxis()) == group.laneDim && !isReorderable(reduce))
         return 1;
@@ -226,7 +228,7 @@ void Emitter::emitBody(Group &group, const Row &row, Point point, BodyMode mode)
     else if (mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op))
       emitAtomic(op, point);
     else if (auto check = mlir::dyn_cast<tt::AssertOp>(op))
-      emitAssert(check, point);
+      emitAssert(check, evalScalar(check.getCondition(), point));
   }
   if (mode == BodyMode::Full)
     emitPrefetches(row, point);
@@ -303,6 +305,10 @@ SmallVector<LaneValue> Emitter::combine(mlir::Region &region, ArrayRef<LaneValue
   for (mlir::Operation &op : block.without_terminator()) {
     if (mlir::isa<mlir::arith::ConstantOp>(op))
       continue;
+    if (auto check = mlir::dyn_cast<tt::AssertOp>(op)) {
+      emitAssert(check, find(check.getCondition()).value);
+      continue;
+    }
     if (!isElementwise(&op)) {
       fail(&op, "`" + op.getName().getStringRef() + "` in a combine function is not supported on the CPU yet");
       break;
@@ -355,15 +361,9 @@ void Emitter::accumulate(tt::ReduceOp op, const Point &point, Value *valid, Body
     SmallVector<LaneValue> sides;
     for (mlir::Value result : op.getResult())
       sides.push_back(loadBuffer(buffers[result], tt::elementType(result.getType()), place));
-    sides.append(operands.begin(), operands.end());
-    SmallVector<LaneValue> combined = combine(op.getCombineOp(), sides);
-    if (combined.empty())
-      return;
-    Value *isFirst = b.CreateICmpEQ(index, i64(0));
-    for (auto [result, now, first] : llvm::zip(op.getResult(), combined, operands)) {
-      Value *value = b.CreateSelect(isFirst, vectorize(first, point.lanes), vectorize(now, point.lanes));
+    SmallVector<Value *> values = combineAfterFirst(op.getCombineOp(), b.CreateICmpEQ(index, i64(0)), sides, operands, point.lanes);
+    for (auto [result, value] : llvm::zip(op.getResult(), values))
       storeBuffer(buffers[result], tt::elementType(result.getType()), place, {value, point.lanes > 0}, valid);
-    }
     return;
   }
   SmallVector<LaneValue> sides;
@@ -372,21 +372,43 @@ void Emitter::accumulate(tt::ReduceOp op, const Point &point, Value *valid, Body
     Type *element = registerType(tt::elementType(source.getType()));
     sides.push_back({b.CreateLoad(isVector ? (Type *)FixedVectorType::get(element, point.lanes) : element, slot), isVector});
   }
+  if (!isVector) {
+    SmallVector<Value *> values = combineAfterFirst(op.getCombineOp(), b.CreateICmpEQ(point.index[axis], i64(0)), sides, operands, 0);
+    for (auto [slot, value] : llvm::zip(slots->second, values))
+      b.CreateStore(value, slot);
+    return;
+  }
   SmallVector<LaneValue> all(sides);
   for (LaneValue operand : operands)
-    all.push_back({vectorize(operand, point.lanes), isVector});
+    all.push_back({vectorize(operand, point.lanes), true});
   SmallVector<LaneValue> combined = combine(op.getCombineOp(), all);
-  if (combined.empty())
-    return;
-  Value *isFirst = isVector ? nullptr : b.CreateICmpEQ(point.index[axis], i64(0));
-  for (unsigned i = 0; i < combined.size(); ++i) {
-    Value *value = combined[i].value;
-    if (valid)
-      value = b.CreateSelect(valid, value, sides[i].value);
-    if (isFirst)
-      value = b.CreateSelect(isFirst, operands[i].value, value);
-    b.CreateStore(value, slots->second[i]);
+  for (unsigned i = 0; i < combined.size(); ++i)
+    b.CreateStore(valid ? b.CreateSelect(valid, combined[i].value, sides[i].value) : combined[i].value, slots->second[i]);
+}
+
+/// The combination of what came before with an element, or the element itself when it is the first: nothing came before it then.
+SmallVector<Value *> Emitter::combineAfterFirst(mlir::Region &region, Value *isFirst, ArrayRef<LaneValue> before, ArrayRef<LaneValue> element, unsigned lanes) {
+  SmallVector<LaneValue> sides(before);
+  sides.append(element.begin(), element.end());
+  SmallVector<Value *> results;
+  bool hasEffects = region.walk([](tt::AssertOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
+  if (!hasEffects) {
+    for (auto [now, first] : llvm::zip(combine(region, sides), element))
+      results.push_back(b.CreateSelect(isFirst, vectorize(first, lanes), vectorize(now, lanes)));
+    return results;
   }
+  SmallVector<Value *> slots;
+  for (LaneValue first : element) {
+    slots.push_back(local(first.value->getType(), "combined"));
+    b.CreateStore(first.value, slots.back());
+  }
+  ifThen(b.CreateNot(isFirst), [&] {
+    for (auto [slot, now] : llvm::zip(slots, combine(region, sides)))
+      b.CreateStore(now.value, slot);
+  });
+  for (auto [slot, first] : llvm::zip(slots, element))
+    results.push_back(b.CreateLoad(first.value->getType(), slot));
+  return results;
 }
 
 void Emitter::finishReductions(Group &group, Point point, unsigned lanes) {

@@ -3,7 +3,6 @@
 // Lanes that are off never touch memory.
 #include "compiler/target/cpu/Emitter.h"
 #include "mlir/IR/Matchers.h"
-#include "runtime/device/cpu/CpuServices.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
@@ -256,7 +255,7 @@ void Emitter::emitStore(tt::StoreOp op, const Row &row, const Point &point, Valu
     b.CreateAlignedStore(bits, address, align);
 }
 
-// ---- atomics and assertions, one element at a time ----
+// ---- atomics, one element at a time ----
 
 static AtomicOrdering orderingOf(tt::MemSemantic semantic) {
   switch (semantic) {
@@ -325,28 +324,6 @@ void Emitter::emitAtomic(mlir::Operation *op, const Point &point) {
     remember(result, point, {old, false});
   else
     scalars[result] = old;
-}
-
-/// services->assertFailed(context, message, program) for each element that is false.
-void Emitter::emitAssert(tt::AssertOp op, const Point &point) {
-  Value *holds = tt::isTile(op.getCondition().getType()) ? evalScalar(op.getCondition(), point) : scalar(op.getCondition());
-  ifThen(b.CreateNot(holds), [&] {
-    Value *program = local(ArrayType::get(b.getInt32Ty(), 3), "program");
-    for (int axis = 0; axis < 3; ++axis)
-      b.CreateStore(programIds[axis], b.CreateConstInBoundsGEP2_64(ArrayType::get(b.getInt32Ty(), 3), program, 0, axis));
-    std::string where = op.getMessage().str();
-    op.getLoc()->walk([&](mlir::Location inner) {
-      if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
-        where = place.getFilename().str() + ":" + std::to_string(place.getLine()) + ": " + where;
-        return mlir::WalkResult::interrupt();
-      }
-      return mlir::WalkResult::advance();
-    });
-    Value *contextPointer = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), services, offsetof(TkCpuServices, context)));
-    Value *callback = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), services, offsetof(TkCpuServices, assertFailed)));
-    auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
-    b.CreateCall(type, callback, {contextPointer, b.CreateGlobalString(where), program});
-  });
 }
 
 } // namespace tk::cpu

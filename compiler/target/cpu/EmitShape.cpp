@@ -109,16 +109,11 @@ void Emitter::emitScan(tt::ScanOp op) {
         sides.push_back({b.CreateLoad(registerType(tt::elementType(source.getType())), slot), false});
         items.push_back({evalScalar(source, point), false});
       }
-      sides.append(items.begin(), items.end());
-      SmallVector<LaneValue> combined = combine(op.getCombineOp(), sides);
-      if (combined.empty())
-        return;
-      Value *isFirst = b.CreateICmpEQ(step, i64(0));
-      for (unsigned i = 0; i < combined.size(); ++i) {
-        Value *value = b.CreateSelect(isFirst, items[i].value, combined[i].value);
-        b.CreateStore(value, carried[i]);
+      SmallVector<Value *> values = combineAfterFirst(op.getCombineOp(), b.CreateICmpEQ(step, i64(0)), sides, items, 0);
+      for (unsigned i = 0; i < values.size(); ++i) {
+        b.CreateStore(values[i], carried[i]);
         mlir::Value result = op.getResult()[i];
-        storeBuffer(buffers[result], tt::elementType(result.getType()), point, {value, false}, nullptr);
+        storeBuffer(buffers[result], tt::elementType(result.getType()), point, {values[i], false}, nullptr);
       }
     });
   });

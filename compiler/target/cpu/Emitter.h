@@ -96,7 +96,6 @@ private:
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitWhile(mlir::scf::WhileOp op);
-  void emitYield();
   void materializeInto(mlir::Value value, const Buffer &target);
   Buffer bufferOf(mlir::Value value);
   void copyBuffer(const Buffer &from, const Buffer &to, mlir::Type tile);
@@ -144,6 +143,7 @@ private:
   void accumulate(tt::ReduceOp op, const Point &point, llvm::Value *valid, BodyMode mode);
   void finishReductions(Group &group, Point point, unsigned lanes);
   llvm::SmallVector<LaneValue> combine(mlir::Region &region, llvm::ArrayRef<LaneValue> operands);
+  llvm::SmallVector<llvm::Value *> combineAfterFirst(mlir::Region &region, llvm::Value *isFirst, llvm::ArrayRef<LaneValue> before, llvm::ArrayRef<LaneValue> element, unsigned lanes);
   bool isReorderable(tt::ReduceOp op);
   llvm::DenseMap<mlir::Value, llvm::SmallVector<llvm::Value *>> accumulators;
   llvm::DenseMap<mlir::Value, llvm::Value *> scalarResults; // slots of full reductions
@@ -183,11 +183,16 @@ private:
   LaneValue emitLoad(tt::LoadOp op, const Row &row, const Point &point, llvm::Value *valid, BodyMode mode);
   void emitStore(tt::StoreOp op, const Row &row, const Point &point, llvm::Value *valid, BodyMode mode);
   void emitAtomic(mlir::Operation *op, const Point &point);
-  void emitAssert(tt::AssertOp op, const Point &point);
   llvm::Value *fromMemory(llvm::Value *bits, mlir::Type element);
   llvm::Value *toMemory(llvm::Value *value, mlir::Type element);
   llvm::Value *loadElement(mlir::Type element, llvm::Value *address, llvm::Value *mask, llvm::Value *other, bool isVolatile = false);
   void storeElement(mlir::Type element, llvm::Value *value, llvm::Value *address, llvm::Value *mask);
+
+  // EmitServices.cpp
+  void callService(size_t offset, llvm::ArrayRef<llvm::Value *> arguments);
+  void emitYield();
+  void emitAssert(tt::AssertOp op, llvm::Value *holds);
+  void emitPrint(tt::PrintOp op);
 
   // EmitOverlap.cpp
   struct AffineForm {

@@ -41,9 +41,13 @@ static Value *toFloat(IRBuilder<> &b, Value *bits) { return b.CreateBitCast(bits
 
 Value *decodeFloat(IRBuilder<> &b, Value *bits, mlir::Type type) {
   Type *shape = bits->getType();
-  if (type.isF16())
-    return b.CreateFPExt(b.CreateBitCast(bits, likeType(shape, b.getHalfTy())), likeType(shape, b.getFloatTy()));
   Value *wide = b.CreateZExt(bits, likeType(shape, b.getInt32Ty()));
+  if (type.isF16()) {
+    // The conversion would make a signaling NaN quiet; what is only moved keeps its bits.
+    Value *number = b.CreateFPExt(b.CreateBitCast(bits, likeType(shape, b.getHalfTy())), likeType(shape, b.getFloatTy()));
+    Value *nan = b.CreateOr(b.CreateOr(b.CreateShl(b.CreateAnd(wide, 0x8000), 16), in(b, shape, 0x7f800000)), b.CreateShl(b.CreateAnd(wide, 0x3ff), 13));
+    return b.CreateSelect(b.CreateICmpUGT(b.CreateAnd(wide, 0x7fff), in(b, shape, 0x7c00)), toFloat(b, nan), number);
+  }
   if (type.isBF16())
     return toFloat(b, b.CreateShl(wide, 16));
   // Magnitude bits moved to fp32's place, then scaled by a power of two: exact for subnormals too.
@@ -56,18 +60,25 @@ Value *decodeFloat(IRBuilder<> &b, Value *bits, mlir::Type type) {
   Value *nan = fp(b, shape, std::numeric_limits<double>::quiet_NaN());
   if (format.negativeZeroIsNan)
     return b.CreateSelect(b.CreateICmpEQ(wide, in(b, shape, 0x80)), nan, result);
+  // NaNs keep their sign and payload.
+  Value *payload = toFloat(b, b.CreateOr(b.CreateOr(sign, in(b, shape, 0x7f800000)), b.CreateShl(b.CreateAnd(magnitude, (1u << format.mantissa) - 1), 23 - format.mantissa)));
   if (!format.hasInfinity)
-    return b.CreateSelect(b.CreateICmpEQ(magnitude, in(b, shape, 0x7f)), nan, result);
+    return b.CreateSelect(b.CreateICmpEQ(magnitude, in(b, shape, 0x7f)), payload, result);
   Value *infinity = toFloat(b, b.CreateOr(sign, in(b, shape, 0x7f800000)));
   result = b.CreateSelect(b.CreateICmpEQ(magnitude, in(b, shape, 0x7c)), infinity, result);
-  return b.CreateSelect(b.CreateICmpUGT(magnitude, in(b, shape, 0x7c)), nan, result);
+  return b.CreateSelect(b.CreateICmpUGT(magnitude, in(b, shape, 0x7c)), payload, result);
 }
 
 Value *encodeFloat(IRBuilder<> &b, Value *value, mlir::Type type) {
   Type *shape = value->getType();
-  if (type.isF16())
-    return b.CreateBitCast(b.CreateFPTrunc(value, likeType(shape, b.getHalfTy())), likeType(shape, b.getInt16Ty()));
   Value *bits = toBits(b, value);
+  if (type.isF16()) {
+    Value *number = b.CreateZExt(b.CreateBitCast(b.CreateFPTrunc(value, likeType(shape, b.getHalfTy())), likeType(shape, b.getInt16Ty())), bits->getType());
+    Value *payload = b.CreateAnd(b.CreateLShr(bits, 13), 0x3ff);
+    payload = b.CreateSelect(b.CreateICmpEQ(payload, in(b, shape, 0)), in(b, shape, 0x200), payload);
+    Value *nan = b.CreateOr(b.CreateOr(b.CreateAnd(b.CreateLShr(bits, 16), 0x8000), in(b, shape, 0x7c00)), payload);
+    return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), nan, number), likeType(shape, b.getInt16Ty()));
+  }
   if (type.isBF16())
     return b.CreateTrunc(b.CreateLShr(bits, 16), likeType(shape, b.getInt16Ty()));
   Format format = formatOf(type);
@@ -83,7 +94,12 @@ Value *encodeFloat(IRBuilder<> &b, Value *value, mlir::Type type) {
   } else {
     if (format.hasInfinity)
       code = b.CreateSelect(b.CreateICmpEQ(magnitude, in(b, shape, 0x7f800000)), b.CreateOr(sign, in(b, shape, 0x7c)), code);
-    code = b.CreateSelect(isNan, b.CreateOr(sign, in(b, shape, 0x7f)), code);
+    Value *payload = in(b, shape, 0x7f);
+    if (format.hasInfinity) { // 0x7d to 0x7f
+      payload = b.CreateAnd(b.CreateLShr(bits, 21), 3);
+      payload = b.CreateOr(b.CreateSelect(b.CreateICmpEQ(payload, in(b, shape, 0)), in(b, shape, 2), payload), in(b, shape, 0x7c));
+    }
+    code = b.CreateSelect(isNan, b.CreateOr(sign, payload), code);
   }
   return b.CreateTrunc(code, likeType(shape, b.getInt8Ty()));
 }

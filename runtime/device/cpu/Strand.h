@@ -50,6 +50,7 @@ private:
   struct Strand;
   static void enterStrand(void *strand);
   static void print(void *context, const char *text, uint64_t length);
+  static void printElement(void *context, const TkCpuPrinted *item);
   static void assertFailed(void *context, const char *message, const int32_t program[3]);
   static void yield(void *context);
 
