@@ -160,18 +160,23 @@ private:
     return {shift ? shift : zero(builder, loc, tt::elementType(carried.getType()))};
   }
   Value putTogether(OpBuilder &builder, Location loc, Value carried, Value incoming, ValueRange values) override {
-    Value tile = tileOf(incoming), shift = values.empty() ? shiftOf(builder, loc, incoming) : values.front();
-    if (!shift)
-      return tile;
-    Value whole = arith::AddIOp::create(builder, loc, tile, tt::SplatOp::create(builder, loc, tile.getType(), shift));
-    parts[whole] = {tile, shift};
-    return whole;
+    Value whole, tile = tileOf(incoming), name = states[carried].shift;
+    if (!name) {
+      whole = tile;
+    } else if (values.empty()) { // it is what has the name: a sum outside, or a carried value outside, which has been replaced
+      whole = replaced.count(name) ? replaced[name] : name;
+    } else {
+      whole = arith::AddIOp::create(builder, loc, tile, tt::SplatOp::create(builder, loc, tile.getType(), values.front()));
+      parts[whole] = {tile, values.front()};
+    }
+    return replaced[carried] = whole;
   }
   void visit(Operation *) override {}
 
   DenseMap<Value, State> states;                   // of carried values, before the rewrite
   DenseSet<Value> unknown;                         // carried values, for those without a state yet
-  DenseMap<Value, std::pair<Value, Value>> parts;  // of values that putTogether made
+  DenseMap<Value, std::pair<Value, Value>> parts;  // of the sums that putTogether made
+  DenseMap<Value, Value> replaced;                 // what took the place of carried values
 };
 
 class SplitCarriedTilesPass : public compiler::impl::SplitCarriedTilesPassBase<SplitCarriedTilesPass> {

@@ -176,3 +176,28 @@ tt.func private @unchanged(%n: i32, %t0: tensor<8xi32>) -> tensor<8xi32> {
   }
   tt.return %0 : tensor<8xi32>
 }
+
+// The body yields a constant tile that is a moved range, as the initial one is: not carried, and read after the loop where the tile itself stands.
+// CHECK-LABEL: @constant_move
+// CHECK: %[[R:.*]] = tt.make_range
+// CHECK: %[[M:.*]] = arith.addi %[[R]], %{{.*}} : tensor<8xi32>
+// CHECK: scf.while (%{{.*}} = %c0_i32) : (i32) -> i32
+// CHECK:   tt.print "t" {{.*}} : %[[M]]
+// CHECK: tt.return %[[M]]
+tt.func private @constant_move(%n: i32) -> tensor<8xi32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %k = arith.constant dense<-4> : tensor<8xi32>
+  %m = arith.addi %r, %k : tensor<8xi32>
+  %0:2 = scf.while (%i = %c0, %t = %m) : (i32, tensor<8xi32>) -> (i32, tensor<8xi32>) {
+    %c = arith.cmpi slt, %i, %n : i32
+    scf.condition(%c) %i, %t : i32, tensor<8xi32>
+  } do {
+  ^bb0(%i: i32, %t: tensor<8xi32>):
+    tt.print "t" {hex = false, isSigned = array<i32: 1>} : %t : tensor<8xi32>
+    %j = arith.addi %i, %c1 : i32
+    scf.yield %j, %m : i32, tensor<8xi32>
+  }
+  tt.return %0#1 : tensor<8xi32>
+}
