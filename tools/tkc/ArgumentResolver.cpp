@@ -168,9 +168,12 @@ std::optional<ConstValue> ArgumentResolver::evaluate(const lang::ast::Expr &expr
 }
 
 ConstValue ArgumentResolver::evaluateText(const std::string &text, const std::string &title, size_t column) {
-  lang::SourceFile file(title, std::string(column, ' ') + text);
+  ParsedText &parsed = texts.emplace_back();
+  parsed.file = std::make_unique<lang::SourceFile>(title, std::string(column, ' ') + text);
+  const lang::SourceFile &file = *parsed.file;
   lang::Diagnostics diagnostics;
-  lang::ast::ExprPtr expr = lang::parseExpression(file, diagnostics);
+  lang::ast::ExprPtr &expr = parsed.expr;
+  expr = lang::parseExpression(file, diagnostics);
   if (!expr)
     throw Failure(Status::Usage, diagnostics.render());
   if (auto *list = lang::ast::dyn<lang::ast::List>(expr.get()))

@@ -3,6 +3,7 @@
 // Every argument is an expression that may use the others, in any order, so they are worked out on demand; a cycle is an error. Arrays are described here (type, shape, where
 // their contents come from) and filled later, when a launch needs them.
 #pragma once
+#include <list>
 #include "lang/sema/ParamSpecs.h"
 #include "runtime/Initialise.h"
 #include "runtime/jit/Program.h"
@@ -64,8 +65,15 @@ private:
   std::vector<std::string> parameterNames() const;
   [[noreturn]] void fail(size_t index, const std::string &why) const;
 
+  /// A text of the command line; lambdas among the values refer to its tree.
+  struct ParsedText {
+    std::unique_ptr<lang::SourceFile> file;
+    lang::ast::ExprPtr expr;
+  };
+
   const jit::Program &program;
   const lang::ast::Function &kernel;
+  std::list<ParsedText> texts;
   std::vector<Source> sources;
   const lang::ast::Expr *exampleGrid = nullptr;
   std::vector<State> states;
