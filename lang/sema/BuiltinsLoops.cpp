@@ -125,6 +125,8 @@ static Value print(Elaborator &e, const std::string &prefix, const std::vector<A
     std::optional<Runtime> value = e.toRuntime(argument.value, argument.range);
     if (!value)
       return Value();
+    if (value->type == TypeValue{DType::F8E4B15, 0, false})
+      value = e.convert(*value, DType::F32, e.loc(range));
     values.push_back(value->ssa);
     signs.push_back(!value->isPointer() && isSigned(value->type.dtype));
   }

@@ -83,6 +83,10 @@ Value BuiltinHandlers::dot(Elaborator &e, const BoundCall &call) {
     return e.error(call.range, Diag::DotShapes, typeText(*a), typeText(*b));
   if (auto *runtime = call[2].asRuntime())
     acc = *runtime;
+  if (!a->isPointer() && !b->isPointer() && (a->type.dtype == DType::F8E4B15 || b->type.dtype == DType::F8E4B15)) { // no matrix unit has it
+    a = e.convert(*a, DType::F16, e.loc(call.range));
+    b = e.convert(*b, DType::F16, e.loc(call.range));
+  }
   std::optional<DType> type = productType(e, call, *a, *b, acc ? &*acc : nullptr);
   std::optional<tt::InputPrecision> precision = type ? inputPrecision(e, call, a->type.dtype) : std::nullopt;
   if (!precision)

@@ -118,15 +118,6 @@ bool Elaborator::bindParameters(const FunctionValue &function, const std::vector
     } else {
       return wrong(Diag::MissingArgument, callee.name, param.name);
     }
-    if (param.annotation && !argument.value.isError() && !argument.value.asConst()) {
-      std::string dotted = dottedName(*param.annotation);
-      bool structural = argument.value.as<SequenceValue>() || argument.value.as<MethodValue>() || std::holds_alternative<TileTypeValue>(argument.value.data);
-      if (dotted.substr(dotted.rfind('.') + 1) == "constexpr" && !structural) {
-        error(argument.range, Diag::ConstexprArgument, param.name, callee.name, argument.value.describe());
-        report(Diag::DeclaredHere, Place{callee.file, param.range}, param.name);
-        return false;
-      }
-    }
     bound.push_back(std::move(argument));
   }
   if (next < positional.size())

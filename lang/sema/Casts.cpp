@@ -27,6 +27,29 @@ Runtime Elaborator::toBool(const Runtime &value, SourceRange range) {
   return {arith::CmpIOp::create(builder, at, arith::CmpIPredicate::ne, source.ssa, zeroLike(*this, source, at)), boolean};
 }
 
+// fp8e4b15 has no type of its own in tt: it is kept as its eight bits, which are fp16's with three mantissa bits and without the exponent's highest one.
+static Runtime fromE4B15(Elaborator &e, const Runtime &value, mlir::Location at) {
+  mlir::OpBuilder &b = e.builder;
+  TypeValue word{DType::I16, 0, false}, half{DType::F16, 0, false};
+  auto constant = [&](int64_t number) { return e.broadcastTo(Runtime{e.constantInt(number, 16, at), word}, value.shape(), at).ssa; };
+  mlir::Value bits = arith::ExtUIOp::create(b, at, e.mlirType(word, value.shape()), value.ssa);
+  mlir::Value sign = arith::ShLIOp::create(b, at, arith::AndIOp::create(b, at, bits, constant(0x80)), constant(8));
+  mlir::Value magnitude = arith::ShLIOp::create(b, at, arith::AndIOp::create(b, at, bits, constant(0x7F)), constant(7));
+  return {tt::BitcastOp::create(b, at, e.mlirType(half, value.shape()), arith::OrIOp::create(b, at, sign, magnitude)), half};
+}
+
+/// From fp16: clamped to 1.75, the dropped bits rounded half up.
+static Runtime toE4B15(Elaborator &e, const Runtime &value, mlir::Location at) {
+  mlir::OpBuilder &b = e.builder;
+  TypeValue word{DType::I16, 0, false}, result{DType::F8E4B15, 0, false};
+  auto constant = [&](int64_t number) { return e.broadcastTo(Runtime{e.constantInt(number, 16, at), word}, value.shape(), at).ssa; };
+  mlir::Value bits = tt::BitcastOp::create(b, at, e.mlirType(word, value.shape()), value.ssa);
+  mlir::Value magnitude = arith::MinUIOp::create(b, at, arith::AndIOp::create(b, at, bits, constant(0x7FFF)), constant(0x3F00));
+  mlir::Value code = arith::ShRUIOp::create(b, at, arith::AddIOp::create(b, at, magnitude, constant(0x40)), constant(7));
+  mlir::Value sign = arith::ShRUIOp::create(b, at, arith::AndIOp::create(b, at, bits, constant(0x8000)), constant(8));
+  return {arith::TruncIOp::create(b, at, e.mlirType(result, value.shape()), arith::OrIOp::create(b, at, sign, code)), result};
+}
+
 static bool isStandard(DType type) { return type == DType::F16 || type == DType::BF16 || type == DType::F32 || type == DType::F64; }
 
 static Runtime floatToFloat(Elaborator &e, const Runtime &value, DType type, mlir::Location at, std::optional<tt::RoundingMode> rounding) {
@@ -53,6 +76,12 @@ Runtime Elaborator::convert(const Runtime &value, DType type, mlir::Location at,
   TypeValue target{type, 0, false};
   if (from == type)
     return value;
+  if (from == DType::F8E4B15)
+    return convert(fromE4B15(*this, value, at), type, at, rounding);
+  if (type == DType::F8E4B15) {
+    Runtime half = bitsOf(from) <= 32 || isInteger(from) ? (from == DType::F16 ? value : convert(value, DType::F32, at)) : value;
+    return toE4B15(*this, convert(half, DType::F16, at, half.type.dtype == DType::F16 ? std::nullopt : std::optional(tt::RoundingMode::RTZ)), at);
+  }
   mlir::Type result = mlirType(target, value.shape());
   if (isFloat(from) && isFloat(type))
     return floatToFloat(*this, value, type, at, rounding);
@@ -122,8 +151,6 @@ std::optional<Runtime> Elaborator::cast(const Value &input, const TypeValue &typ
     return std::nullopt;
   auto *constant = input.asConst();
   if (constant && !bitcast && !type.pointerDepth && literalType(*constant)) {
-    if (type.dtype == DType::F8E4B15)
-      return error(range, Diag::NotSupportedYet, std::string("fp8e4b15")), std::nullopt;
     return constantAs(*this, *constant, type.dtype, range);
   }
   std::optional<Runtime> value = toRuntime(input, range);
@@ -146,8 +173,6 @@ std::optional<Runtime> Elaborator::cast(const Value &input, const TypeValue &typ
   bool narrows = isFloat(value->type.dtype) && isFloat(type.dtype) && bitsOf(type.dtype) < bitsOf(value->type.dtype);
   if (rounding && !narrows)
     return error(range, Diag::RoundingOnWidening, typeText(*value), typeText(type)), std::nullopt;
-  if (value->type.dtype == DType::F8E4B15 || type.dtype == DType::F8E4B15)
-    return error(range, Diag::NotSupportedYet, std::string("fp8e4b15")), std::nullopt;
   return convert(*value, type.dtype, loc(range), rounding);
 }
 

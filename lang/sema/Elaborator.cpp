@@ -58,13 +58,20 @@ mlir::Location Elaborator::loc(SourceRange range) {
 }
 
 void Elaborator::noteCallers() {
-  unsigned shown = 0;
+  constexpr size_t kFirst = 4, kLast = 3; // of a long chain
+  std::vector<const Frame *> chain;
   const Frame *f = frame;
   while (f->caller && isLibraryScope(f->scope)) // userPlace is the call into the library
     f = f->caller;
   for (; f->caller; f = f->caller)
-    if (++shown <= 8)
-      report(Diag::CalledHere, Place{f->caller->file, f->callRange}, f->name);
+    chain.push_back(f);
+  for (size_t i = 0; i < chain.size(); ++i) {
+    bool middle = chain.size() > kFirst + kLast + 1 && i >= kFirst && i + kLast < chain.size();
+    if (!middle)
+      report(Diag::CalledHere, Place{chain[i]->caller->file, chain[i]->callRange}, chain[i]->name);
+    else if (i == kFirst)
+      report(Diag::MoreCalls, Place{chain[i]->caller->file, chain[i]->callRange}, chain.size() - kFirst - kLast);
+  }
 }
 
 void Elaborator::extension(SourceRange range, const char *what) {
@@ -164,7 +171,9 @@ Runtime Elaborator::materialize(const ConstValue &value, DType type, SourceRange
   TypeValue frontType{type, 0, false};
   mlir::Type mlirElement = mlirType(frontType);
   mlir::Location at = loc(range);
-  if (isFloat(type) && type != DType::F8E4B15) {
+  if (type == DType::F8E4B15)
+    return convert(materialize(value, DType::F32, range), type, at);
+  if (isFloat(type)) {
     llvm::APFloat number = floatConstant(value, type).value_or(llvm::APFloat::getZero(semanticsOf(type)));
     return {mlir::arith::ConstantOp::create(builder, at, mlir::FloatAttr::get(mlirElement, number)), frontType};
   }

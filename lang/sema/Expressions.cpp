@@ -20,7 +20,7 @@ Value Elaborator::unknownName(const std::string &name, SourceRange range) {
     candidates.push_back(known);
   if (const char *origin = foreignOrigin(name))
     return error(range, Diag::ForeignName, name, std::string(origin));
-  std::string near = nearest(name, candidates);
+  std::string near = frame->scope->isPython() && languageMember("tl", name) ? "tl." + name : nearest(name, candidates);
   return near.empty() ? error(range, Diag::UnknownName, name) : error(range, Diag::UnknownNameNear, name, near);
 }
 

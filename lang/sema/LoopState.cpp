@@ -42,6 +42,9 @@ bool LoopState::settle(const Environment &env, bool allVariables) {
   bool changed = false;
   conflicts.clear();
   ++attempts;
+  for (const std::string &name : inside)
+    if (auto it = env.find(name); it != env.end() && it->second.range.end)
+      places[name] = it->second.range;
   for (const std::string &name : carried) {
     auto it = env.find(name);
     if (it == env.end() || (!allVariables && it->second.undefined))
@@ -114,7 +117,7 @@ void LoopState::leave(llvm::ArrayRef<mlir::Value> results) {
   for (const std::string &name : carried)
     e.frame->env[name].value = rebuild(assumed[name], results);
   for (const std::string &name : inside)
-    e.frame->env[name] = Binding{Value(), range, Diag::AssignedInLoopOnly, "", false};
+    e.frame->env[name] = Binding{Value(), places.count(name) ? places[name] : range, Diag::AssignedInLoopOnly, "", false};
 }
 
 } // namespace tk::lang

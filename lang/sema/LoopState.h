@@ -32,6 +32,7 @@ private:
   std::vector<std::string> carried, inside;
   std::map<std::string, Value> assumed;
   std::map<std::string, Binding> conflicts;
+  std::map<std::string, SourceRange> places; // where the names of `inside` are assigned
   unsigned attempts = 0;
 };
 

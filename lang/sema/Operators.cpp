@@ -192,6 +192,8 @@ Value Elaborator::unary(ast::UnaryOp op, const Value &operand, SourceRange range
     return Runtime{arith::XOrIOp::create(builder, at, value->ssa, ones.ssa), value->type};
   }
   case ast::UnaryOp::Not: {
+    if (!value->isPointer() && type != DType::I1)
+      return error(range, Diag::LogicalOperand, std::string("not"), operand.describe());
     Runtime boolean = toBool(*value, range);
     Runtime one = broadcastTo(Runtime{constantInt(1, 1, at), boolean.type}, value->shape(), at);
     return Runtime{arith::XOrIOp::create(builder, at, boolean.ssa, one.ssa), boolean.type};

@@ -136,9 +136,14 @@ std::optional<llvm::APFloat> floatConstant(const ConstValue &value, DType type) 
 
 std::optional<uint64_t> scalarBits(const ConstValue &value, DType type) {
   if (isFloat(type)) {
-    if (type == DType::F8E4B15)
-      return std::nullopt;
-    std::optional<llvm::APFloat> number = floatConstant(value, type);
+    bool isE4B15 = type == DType::F8E4B15; // through fp16 by truncation, then as Casts.cpp does it
+    std::optional<llvm::APFloat> number = floatConstant(value, isE4B15 ? DType::F32 : type);
+    if (number && isE4B15) {
+      bool lost = false;
+      number->convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmTowardZero, &lost);
+      uint64_t bits = number->bitcastToAPInt().getZExtValue();
+      return ((bits >> 8) & 0x80) | ((std::min<uint64_t>(bits & 0x7FFF, 0x3F00) + 0x40) >> 7);
+    }
     return number ? std::optional<uint64_t>(number->bitcastToAPInt().getZExtValue()) : std::nullopt;
   }
   if (!isInteger(value))
