@@ -99,6 +99,7 @@ Case &Case::at(Placement placement) { return arguments.back().placement = placem
 Case &Case::offset(int64_t elements) { return arguments.back().offset = elements, *this; }
 Case &Case::programs(int64_t x, int64_t y, int64_t z) { return grid = {x, y, z}, *this; }
 Case &Case::error(std::string part) { return diagnostic = std::move(part), *this; }
+Case &Case::warning(std::string part) { return diagnostic = std::move(part), isWarning = true, *this; }
 Case &Case::fails(std::string part) { return failure = std::move(part), *this; }
 Case &Case::prints(std::vector<std::string> lines) { return printed = std::move(lines), printsChecked = true, *this; }
 Case &Case::printsStatic(std::vector<std::string> lines) { return staticPrinted = std::move(lines), *this; }

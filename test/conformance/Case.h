@@ -48,7 +48,10 @@ struct Tolerance {
 enum class Placement { Plain, AgainstLowerPage, AgainstUpperPage, Forbidden }; // the pages beside guarded memory, and forbidden memory itself, can't be accessed
 
 struct Nothing {};
-using HostValue = std::variant<Nothing, bool, int64_t, uint64_t, double, DType, std::string>; // a string is the name of a function of the kernel's file
+struct PowerOfTwo {
+  unsigned exponent; // for integers that no C++ type holds
+};
+using HostValue = std::variant<Nothing, bool, int64_t, uint64_t, double, DType, std::string, PowerOfTwo>; // a string is the name of a function of the kernel's file
 
 struct Argument {
   bool isBuffer = false;
@@ -68,7 +71,8 @@ struct Case {
   std::string id, source;
   std::vector<Argument> arguments;
   std::array<int64_t, 3> grid = {1, 1, 1};
-  std::string diagnostic; // a part of the error message that compilation must give
+  std::string diagnostic; // a part of the message that compilation must give: an error, unless
+  bool isWarning = false; // it is a warning beside which it succeeds
   std::string failure;    // a part of the message with which the launch must fail
   std::vector<std::string> printed, staticPrinted; // parts of the lines, in order
   bool debug = false, printsChecked = false;
@@ -86,6 +90,7 @@ struct Case {
   Case &value(HostValue value);
   Case &programs(int64_t x, int64_t y = 1, int64_t z = 1);
   Case &error(std::string part);
+  Case &warning(std::string part);
   Case &fails(std::string part);
   Case &prints(std::vector<std::string> lines);
   Case &printsStatic(std::vector<std::string> lines);

@@ -181,7 +181,7 @@ def k(x, y, out):
   }
 }
 
-void addFloat8(Suite &suite) {
+void addSmallFloats(Suite &suite) {
   const DType kinds[] = {DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ, DType::F8E5M2FNUZ};
   Values unused;
   for (DType a : kinds)
@@ -237,7 +237,7 @@ void addPromotion(Suite &suite) {
   addPairs(suite);
   addDivision(suite);
   addBooleans(suite);
-  addFloat8(suite);
+  addSmallFloats(suite);
   addPointers(suite);
 }
 
