@@ -9,14 +9,17 @@ static void piTimes(mpfr_t result, double factor) {
 
 /// e^(x^2) erfc(x); far out, where erfc leaves MPFR's range, by the asymptotic series.
 static void erfcx(mpfr_t result, const mpfr_t x) {
-  if (mpfr_cmp_d(x, 1e6) > 0) {
-    Exact pi;
+  if (mpfr_cmp_d(x, 1e4) > 0) {
+    Exact pi, u;
     piTimes(pi.value, 1);
     mpfr_sqrt(pi.value, pi.value, MPFR_RNDN);
-    mpfr_sqr(result, x, MPFR_RNDN);
-    mpfr_ui_div(result, 1, result, MPFR_RNDN);
-    mpfr_div_2ui(result, result, 1, MPFR_RNDN);
-    mpfr_ui_sub(result, 1, result, MPFR_RNDN);
+    mpfr_sqr(u.value, x, MPFR_RNDN);
+    mpfr_ui_div(u.value, 1, u.value, MPFR_RNDN);
+    mpfr_div_2ui(u.value, u.value, 1, MPFR_RNDN); // u = 1 / 2x^2;  1 - u + 3u^2
+    mpfr_mul_ui(result, u.value, 3, MPFR_RNDN);
+    mpfr_sub_ui(result, result, 1, MPFR_RNDN);
+    mpfr_mul(result, result, u.value, MPFR_RNDN);
+    mpfr_add_ui(result, result, 1, MPFR_RNDN);
     mpfr_div(result, result, x, MPFR_RNDN);
     mpfr_div(result, result, pi.value, MPFR_RNDN);
     return;
@@ -100,6 +103,8 @@ bool reference(const std::string &function, mpfr_t result, const mpfr_t x, const
     int sign;
     return mpfr_lgamma(result, &sign, x, MPFR_RNDN), true;
   }
+  if (function == "rsqrt" && mpfr_zero_p(x)) // IEEE 754's sign; MPFR gives +inf for -0
+    return mpfr_set_inf(result, mpfr_signbit(x) ? -1 : 1), true;
   if (function == "erfcx")
     return erfcx(result, x), true;
   if (function == "normcdf") {
