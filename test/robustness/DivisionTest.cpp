@@ -6,7 +6,7 @@
 namespace {
 
 template <typename T> void checkType(int n) {
-  const tk::Kernel kernel = tk::Module::fromSource(R"(
+  static const tk::Kernel kernel = tk::Module::fromSource(R"(
 def k(x, y, quotient, remainder, n, BLOCK: constexpr):
     offs = arange(0, BLOCK)
     mask = offs < n
