@@ -1,4 +1,5 @@
 #include "Reference.h"
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -9,17 +10,18 @@ static void piTimes(mpfr_t result, double factor) {
 
 /// e^(x^2) erfc(x); far out, where erfc leaves MPFR's range, by the asymptotic series.
 static void erfcx(mpfr_t result, const mpfr_t x) {
-  if (mpfr_cmp_d(x, 1e4) > 0) {
-    Exact pi, u;
+  if (mpfr_cmp_d(x, 1e3) > 0) {
+    Exact square, pi;
+    mpfr_sqr(square.value, x, MPFR_RNDN);
+    mpfr_mul_2ui(square.value, square.value, 1, MPFR_RNDN);
+    mpfr_set_ui(result, 1, MPFR_RNDN);
+    for (int k = 10; k >= 1; --k) { // 1 - 1/(2x^2) (1 - 3/(2x^2) (1 - 5/(2x^2) (...)))
+      mpfr_mul_si(result, result, 1 - 2 * k, MPFR_RNDN);
+      mpfr_div(result, result, square.value, MPFR_RNDN);
+      mpfr_add_ui(result, result, 1, MPFR_RNDN);
+    }
     piTimes(pi.value, 1);
     mpfr_sqrt(pi.value, pi.value, MPFR_RNDN);
-    mpfr_sqr(u.value, x, MPFR_RNDN);
-    mpfr_ui_div(u.value, 1, u.value, MPFR_RNDN);
-    mpfr_div_2ui(u.value, u.value, 1, MPFR_RNDN); // u = 1 / 2x^2;  1 - u + 3u^2
-    mpfr_mul_ui(result, u.value, 3, MPFR_RNDN);
-    mpfr_sub_ui(result, result, 1, MPFR_RNDN);
-    mpfr_mul(result, result, u.value, MPFR_RNDN);
-    mpfr_add_ui(result, result, 1, MPFR_RNDN);
     mpfr_div(result, result, x, MPFR_RNDN);
     mpfr_div(result, result, pi.value, MPFR_RNDN);
     return;
@@ -90,6 +92,10 @@ static const std::map<std::string, Unary> unary = {
 static const std::map<std::string, Binary> binary = {{"pow", mpfr_pow}, {"atan2", mpfr_atan2}, {"hypot", mpfr_hypot}};
 
 bool reference(const std::string &function, mpfr_t result, const mpfr_t x, const mpfr_t y, double near) {
+  if (function == "rsqrt" && mpfr_zero_p(x)) // MPFR has +infinity for -0, IEEE 754 has not
+    return mpfr_set_inf(result, mpfr_signbit(x) ? -1 : 1), true;
+  if (function == "rsqrt" && mpfr_zero_p(x)) // IEEE 754's sign; MPFR gives +inf for -0
+    return mpfr_set_inf(result, mpfr_signbit(x) ? -1 : 1), true;
   if (auto it = unary.find(function); it != unary.end())
     return it->second(result, x, MPFR_RNDN), true;
   if (auto it = binary.find(function); it != binary.end())
@@ -103,8 +109,6 @@ bool reference(const std::string &function, mpfr_t result, const mpfr_t x, const
     int sign;
     return mpfr_lgamma(result, &sign, x, MPFR_RNDN), true;
   }
-  if (function == "rsqrt" && mpfr_zero_p(x)) // IEEE 754's sign; MPFR gives +inf for -0
-    return mpfr_set_inf(result, mpfr_signbit(x) ? -1 : 1), true;
   if (function == "erfcx")
     return erfcx(result, x), true;
   if (function == "normcdf") {
