@@ -48,7 +48,7 @@ static std::optional<bool> propagatesNan(Elaborator &e, const BoundCall &call, s
     return false;
   if (c && c->asString() && (*c->asString() == "PropagateNan.ALL" || *c->asString() == "PropagateNan.NONE"))
     return *c->asString() == "PropagateNan.ALL";
-  e.error(call.values[index].range, Diag::BadChoice, call[index].describe(), std::string("propagate_nan"), std::string("`tl.PropagateNan.ALL` or `tl.PropagateNan.NONE`"));
+  e.error(call.values[index].range, Diag::BadChoice, c && c->asString() ? *c->asString() : call[index].describe(), std::string("propagate_nan"), std::string("`tl.PropagateNan.ALL` or `tl.PropagateNan.NONE`"));
   return std::nullopt;
 }
 
@@ -122,10 +122,8 @@ Value BuiltinHandlers::clamp(Elaborator &e, const BoundCall &call) {
     return Value();
   DType type = operands[0].type.dtype;
   mlir::Location at = e.loc(call.range);
-  if (!isFloat(type)) { // an extension: integers have no NaN to ask about
-    e.extension(call.range, "`tl.clamp` of integers");
-    return extreme(e, extreme(e, operands[0], operands[1], true, false, at), operands[2], false, false, at);
-  }
+  if (!isFloat(type))
+    return e.error(call.range, Diag::NeedsFloat, call.info->display, typeText(operands[0]));
   bool narrow = isFloat8(type);
   if (narrow)
     for (Runtime &operand : operands)

@@ -109,6 +109,8 @@ Value BuiltinHandlers::load(Elaborator &e, const BoundCall &call) {
 }
 
 Value storeThrough(Elaborator &e, const Runtime &pointer, const Value &value, std::optional<Runtime> mask, tt::CacheModifier cache, tt::EvictionPolicy evict, SourceRange range) {
+  if (!pointer.isTile() && mask && mask->isTile())
+    return e.error(range, Diag::ScalarPointerTileMask, std::string("mask"));
   std::optional<Runtime> stored = e.cast(value, pointee(pointer), range);
   if (!stored || !fitToPointer(e, *stored, pointer, "value", range) || (mask && !fitToPointer(e, *mask, pointer, "mask", range)))
     return Value();

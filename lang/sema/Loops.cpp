@@ -296,6 +296,7 @@ void Elaborator::whileLoop(const ast::While &node) {
   llvm::SmallVector<std::string> names; // variables passed from the test to the body
   Ending ending;
   bool constantTest = false;
+  unsigned errorsBefore = errors;
   while (true) {
     Mark before = mark();
     testRegion = std::make_unique<mlir::Region>();
@@ -357,7 +358,7 @@ void Elaborator::whileLoop(const ast::While &node) {
     builder.setInsertionPointToEnd(parent);
     return;
   }
-  if (constantTest && ending.exits == Continues && !errors)
+  if (constantTest && ending.exits == Continues && errors == errorsBefore)
     error(where, Diag::EndlessLoop);
   mlir::Block &test = testRegion->front(), &body = bodyRegion->front();
   bool exits = ending.exits != Continues;
