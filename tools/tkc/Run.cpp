@@ -86,7 +86,7 @@ RunOptions parse(const std::vector<std::string> &arguments) {
 class Runner {
 public:
   Runner(const RunOptions &options, const jit::Program &program, const lang::ast::Function &kernel, const lang::KernelDecorators &decorators)
-      : options(options), program(program), kernel(kernel), decorators(decorators), device({static_cast<unsigned>(options.threads), printer(options)}) {}
+      : options(options), program(program), kernel(kernel), decorators(decorators), loader(options.compile.debug), device({static_cast<unsigned>(options.threads), printer(options)}) {}
 
   RunReport run(const lang::ast::Call *example);
 
@@ -172,18 +172,21 @@ RunReport Runner::run(const lang::ast::Call *example) {
 }
 } // namespace
 
-int runVerb(const std::vector<std::string> &arguments) {
-  RunOptions options = parse(arguments);
-  if (options.help)
-    return 0;
-  checkTarget(options.compile.target);
-  checkRunnable(options.compile.target);
-  std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
-  setReproducer("tkc run", std::string(program->scope().file().text()));
-  std::fputs(program->remarks().c_str(), stderr);
-  const lang::ast::Function &kernel = program->kernel(options.kernel);
+/// The kernel that is asked for; of a file with several, all of them when each has an example and nothing is given.
+static std::vector<const lang::ast::Function *> kernelsToRun(const RunOptions &options, const jit::Program &program) {
+  std::vector<const lang::ast::Function *> kernels = program.scope().kernels();
+  bool all = kernels.size() > 1 && options.kernel.empty() && options.arguments.empty() && options.grid.empty() && !options.example;
+  for (const lang::ast::Function *kernel : kernels) {
+    lang::Diagnostics quiet;
+    all = all && !lang::decoratorsOf(program.scope(), *kernel, quiet).examples.empty();
+  }
+  return all ? kernels : std::vector<const lang::ast::Function *>{&program.kernel(options.kernel)};
+}
+
+/// Runs a kernel's examples, or the arguments given. False when a verification failed.
+static bool runKernel(const RunOptions &options, const jit::Program &program, const lang::ast::Function &kernel, std::vector<RunReport> &reports) {
   lang::Diagnostics diagnostics;
-  lang::KernelDecorators decorators = lang::decoratorsOf(program->scope(), kernel, diagnostics);
+  lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
   if (diagnostics.hasErrors())
     throw Failure(Status::Diagnostics, diagnostics.render());
 
@@ -198,8 +201,7 @@ int runVerb(const std::vector<std::string> &arguments) {
   if (examples.empty())
     examples.push_back(nullptr);
 
-  Runner runner(options, *program, kernel, decorators);
-  std::vector<RunReport> reports;
+  Runner runner(options, program, kernel, decorators);
   bool right = true;
   for (const lang::ast::Call *example : examples) {
     reports.push_back(runner.run(example));
@@ -208,6 +210,22 @@ int runVerb(const std::vector<std::string> &arguments) {
     if (!options.json)
       std::fputs(resultLines(reports.back()).c_str(), stdout);
   }
+  return right;
+}
+
+int runVerb(const std::vector<std::string> &arguments) {
+  RunOptions options = parse(arguments);
+  if (options.help)
+    return 0;
+  checkTarget(options.compile.target);
+  checkRunnable(options.compile.target);
+  std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
+  setReproducer("tkc run", std::string(program->scope().file().text()));
+  std::fputs(program->remarks().c_str(), stderr);
+  std::vector<RunReport> reports;
+  bool right = true;
+  for (const lang::ast::Function *kernel : kernelsToRun(options, *program))
+    right &= runKernel(options, *program, *kernel, reports);
   if (options.json)
     std::fputs(toJson(reports).c_str(), stdout);
   return static_cast<int>(right ? Status::Right : Status::VerificationFailed);
