@@ -44,17 +44,19 @@ int main(int argc, char **argv) {
   const auto run = [&](const char *name, auto &&group) {
     if (!wanted(name))
       return;
+    const size_t first = rows.size();
     try {
       group();
     } catch (const std::exception &error) {
       fmt::print(stderr, "bench-cpu: {}: {}\n", name, error.what());
       status = 1;
     }
+    printRows(rows, first);
   };
+  printHeader();
   run("elementwise", [&] { benchElementwise(rows); });
   run("matrix", [&] { benchMatrix(rows, "/proc/self/exe"); });
   run("compile", [&] { benchCompile(rows, tkc); });
-  printTable(rows);
   if (!json.empty())
     std::ofstream(json) << toJson(rows);
   for (const Row &row : rows)

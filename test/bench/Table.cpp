@@ -2,6 +2,7 @@
 #include "test/bench/Table.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
 #include <sched.h>
@@ -47,13 +48,16 @@ std::string machine() {
   return fmt::format("{}, {} cores", model, cores);
 }
 
-void printTable(const std::vector<Row> &rows) {
-  fmt::print("{}\n\n{:<34} {:>12} {:>12} {:>7} {:>7}  {}\n", machine(), "work", "tkc", "peer", "ratio", "wanted", "");
-  for (const Row &row : rows) {
+void printHeader() { fmt::print("{}\n\n{:<34} {:>12} {:>12} {:>7} {:>7}\n", machine(), "work", "tkc", "peer", "ratio", "wanted"); }
+
+void printRows(const std::vector<Row> &rows, size_t first) {
+  for (size_t i = first; i < rows.size(); ++i) {
+    const Row &row = rows[i];
     const char *verdict = row.wanted == 0 ? "" : row.ratio >= row.wanted ? "yes" : "NO";
     fmt::print("{:<34} {:>12} {:>12} {:>7.2f} {:>7} {:>3}  {}\n", row.work, fmt::format("{:.2f} {}", row.ours, row.unit), row.peer > 0 ? fmt::format("{:.2f} {}", row.peer, row.unit) : "",
                row.ratio, row.wanted > 0 ? fmt::format("{:.2f}", row.wanted) : "", verdict, row.detail);
   }
+  std::fflush(stdout);
 }
 
 static std::string quoted(const std::string &text) {

@@ -23,7 +23,9 @@ Medians measure(const std::function<void()> &ours, const std::function<void()> &
 double median(std::vector<double> values);
 double seconds();
 
-void printTable(const std::vector<Row> &rows);
+void printHeader();
+/// The rows from index `first` on; groups print when they are done.
+void printRows(const std::vector<Row> &rows, size_t first);
 /// One JSON object: machine and rows.
 std::string toJson(const std::vector<Row> &rows);
 /// Processor, cores that may be used, and the like, in words.
