@@ -405,7 +405,7 @@ Value Elaborator::callBuiltin(const BuiltinValue &builtin, const std::vector<Arg
   if (starts("target_info."))
     return targetInfo(*this, name.substr(12), range);
   if (starts("class."))
-    return error(range, Diag::NotSupportedYet, std::string("a class (aggregate)"));
+    return error(range, Diag::NotSupportedYet, name.substr(6));
   if (name[0] == '?')
     return error(range, Diag::HostValue, name.substr(1));
   if (const char *origin = foreignOrigin(name))

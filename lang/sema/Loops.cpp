@@ -106,7 +106,7 @@ static void addArguments(mlir::Block &block, llvm::ArrayRef<mlir::Type> types, m
 void Elaborator::rangeLoop(const ast::For &node, const RangeValue &range) {
   SourceRange where = {node.range.begin, node.iterable->range.end};
   if (!node.orelse.empty())
-    error(where, Diag::NotSupportedYet, std::string("`else` of a loop at run time"));
+    error(where, Diag::NotInKernel, std::string("`else` of a loop at run time"));
   std::optional<LoopBounds> bounds = loopBounds(range, node.iterable->range);
   std::set<std::string> targets;
   collectTargets(*node.target, targets);
@@ -280,7 +280,7 @@ static mlir::Value guardTest(Elaborator &e, mlir::Block &test, mlir::Value code,
 void Elaborator::whileLoop(const ast::While &node) {
   SourceRange where = {node.range.begin, node.condition->range.end};
   if (!node.orelse.empty())
-    error(where, Diag::NotSupportedYet, std::string("`else` of a loop at run time"));
+    error(where, Diag::NotInKernel, std::string("`else` of a loop at run time"));
   std::set<std::string> assigned = assignedIn(node.body), tested;
   collectAssigned(node.condition.get(), tested);
   assigned.insert(tested.begin(), tested.end());

@@ -288,10 +288,13 @@ std::vector<const ast::Function *> ModuleScope::kernels() const {
     all.push_back(function);
     if (hasDecorator(*function, "jit") || hasDecorator(*function, "grid") || hasDecorator(*function, "example"))
       marked.push_back(function);
-    forEachExpr(function->body, [&](const ast::Expr &expr) {
+    auto mention = [&](const ast::Expr &expr) {
       if (auto *name = ast::dyn<ast::Name>(&expr); name && name->id != function->name)
         mentioned.insert(name->id);
-    });
+    };
+    forEachExpr(function->body, mention);
+    for (const ast::Parameter &param : function->params)
+      forEachExpr(param.defaultValue.get(), mention);
   }
   if (!marked.empty() || python)
     return marked;

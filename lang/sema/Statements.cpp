@@ -164,7 +164,7 @@ void Elaborator::statement(const ast::Stmt &node) {
     break;
   case K::Function: error(ast::as<ast::Function>(node).nameRange, Diag::NotInKernel, std::string("a nested function")); break;
   case K::Class: error(ast::as<ast::Class>(node).nameRange, Diag::NotInKernel, std::string("a class")); break;
-  case K::With: error(node.range, Diag::NotSupportedYet, std::string("`with`")); break;
+  case K::With: error(node.range, Diag::NotInKernel, std::string("`with`")); break;
   case K::Import: case K::ImportFrom: error(node.range, Diag::NotInKernel, std::string("`import`")); break;
   case K::Global: error(node.range, Diag::NotInKernel, std::string("`global`")); break;
   case K::Nonlocal: error(node.range, Diag::NotInKernel, std::string("`nonlocal`")); break;
