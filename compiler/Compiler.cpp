@@ -57,6 +57,7 @@ std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleSco
     ArgumentSlot slot;
     slot.name = argument.name, slot.param = argument.param, slot.path = argument.path;
     slot.dtype = argument.type.dtype, slot.pointerDepth = argument.type.pointerDepth;
+    slot.kind = slot.pointerDepth ? ArgumentSlot::Kind::Pointer : ArgumentSlot::Kind::Scalar;
     slot.read = argument.read, slot.written = argument.written;
     result->slots.push_back(slot);
   }
@@ -155,6 +156,7 @@ CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::stri
   if (!elaboration)
     return result;
   result.abi.entry = kernel;
+  result.abi.file = scope.file().name(), result.abi.line = scope.file().position(scope.function(kernel)->nameRange.begin).line;
   result.abi.slots = elaboration->slots;
   result.printed = elaboration->elaborated.printed;
   Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};

@@ -1,6 +1,7 @@
 // The compiler as a library: source and a specialization in, text of any stage or an object file out. No MLIR or LLVM type appears here.
 #pragma once
 #include "lang/sema/ConstValue.h"
+#include "runtime/KernelAbi.h"
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -16,36 +17,25 @@ namespace tk::compiler {
 enum class Stage : uint8_t { Tt, TtOpt, Ttg, Llvm, Asm, Bin };
 
 struct Options {
-  std::string target = "cpu"; // cpu, x86-64-v3, x86-64-v4 (others follow)
+  std::string target = "cpu"; // cpu, x86-64-v3, x86-64-v4, or a row of target/nvidia/Targets.def
   bool debug = false;
   bool fpFusion = false;
   bool strictTriton = false;
   bool timePasses = false;
 };
 
-/// One run-time argument of the compiled entry point, in order (see KernelAbi below).
-struct ArgumentSlot {
-  std::string name;   // "x" or "t[0]"
-  unsigned param = 0; // index of the kernel's parameter
-  std::vector<unsigned> path;
-  DType dtype = DType::I32; // of the scalar, or of what the pointer points to
-  unsigned pointerDepth = 0;
-  bool read = false, written = false;
-};
+// The calling convention of a compiled kernel, as data.
+using runtime::ArgumentSlot;
+using runtime::KernelAbi;
+using runtime::PrintOperand;
+using runtime::PrintSite;
 
-/// The calling convention of a compiled kernel, as data.
-/// CPU: `void NAME(const uint64_t *slots, const int32_t grid[3], uint64_t begin, uint64_t end, void *arena, const void *services)` runs the programs
-/// with linear index begin <= i < end (x fastest); slot i holds the bits of argument i, zero-extended; `arena` has `arenaBytes` bytes aligned to 64, private to the call;
-/// `services` is runtime/device/cpu/CpuServices.h's table.
-struct KernelAbi {
-  std::string entry;
-  std::vector<ArgumentSlot> slots;
-  uint64_t arenaBytes = 0;
-  bool spins = false; // calls the `yield` service: the runtime then runs one program a chunk, since a program may wait for any other
-};
+/// What a compiled kernel's bytes are: a relocatable object file of the host, PTX text, or a loadable image for one NVIDIA GPU.
+enum class ObjectKind : uint8_t { Elf, Ptx, Cubin };
 
 struct CompiledKernel {
-  std::string object;  // a relocatable object file (ELF)
+  std::string object;
+  ObjectKind objectKind = ObjectKind::Elf;
   KernelAbi abi;
   std::vector<std::string> printed; // static_print
 };

@@ -1,0 +1,245 @@
+// The text form of a KernelAbi. One fact a line, words apart by one blank, strings in quotes with \", \\, \n and \xNN:
+//
+//   tkc-abi 1
+//   entry "softmax"
+//   place "softmax.tk" 3
+//   arena 0                     cpu only, as `spins`
+//   threads 128                 and cluster, shared, scratch: gpu only
+//   slot pointer fp32 1 w 0 "out"          kind, type, depth of the pointer, r w or rw or -, parameter (with its path, as in 2.0), name
+//   slot scalar i32 0 r 3 "n_cols"
+//   slot print
+//   site print hex "x = " "softmax.tk" 7   print or assert, hex or plain, text, place
+//   operand fp32 signed value 4 8          of the site above: type, signed or unsigned, value or pointer, extents
+#include "runtime/KernelAbi.h"
+#include <charconv>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace tk::runtime {
+
+namespace {
+constexpr std::string_view versionLine = "tkc-abi 1";
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\', result += c;
+    else if (c == '\n')
+      result += "\\n";
+    else if (static_cast<unsigned char>(c) < 32)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+std::string slotLine(const ArgumentSlot &slot) {
+  if (slot.kind == ArgumentSlot::Kind::PrintBuffer)
+    return "slot print\n";
+  if (slot.kind == ArgumentSlot::Kind::Scratch)
+    return "slot scratch\n";
+  std::string parameter = std::to_string(slot.param);
+  for (unsigned step : slot.path)
+    parameter += "." + std::to_string(step);
+  const char *access = slot.read ? (slot.written ? "rw" : "r") : slot.written ? "w" : "-";
+  return fmt::format("slot {} {} {} {} {} {}\n", slot.kind == ArgumentSlot::Kind::Pointer ? "pointer" : "scalar", spelling(slot.dtype), slot.pointerDepth,
+                     access, parameter, quoted(slot.name));
+}
+
+/// Reads the words of one line.
+class Line {
+public:
+  explicit Line(std::string_view text) : rest(text) {}
+
+  bool atEnd() const { return rest.empty(); }
+  std::string_view word() {
+    size_t end = std::min(rest.find(' '), rest.size());
+    std::string_view result = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    good &= !result.empty();
+    return result;
+  }
+  template <typename T> void number(T &value) { readNumber(word(), value); }
+  /// One of two words; true for the first.
+  bool choice(std::string_view first, std::string_view second) {
+    std::string_view found = word();
+    good &= found == first || found == second;
+    return found == first;
+  }
+  void type(DType &value) {
+    std::string_view found = word();
+    good &= parseDType(found, value) && spelling(value) == found;
+  }
+  void string(std::string &value);
+  /// `3` or `3.0.1`.
+  void parameter(unsigned &number, std::vector<unsigned> &path) {
+    std::string_view text = word();
+    for (bool first = true; good; first = false) {
+      size_t dot = std::min(text.find('.'), text.size());
+      unsigned step = 0;
+      readNumber(text.substr(0, dot), step);
+      if (first)
+        number = step;
+      else
+        path.push_back(step);
+      if (dot == text.size())
+        return;
+      text.remove_prefix(dot + 1);
+    }
+  }
+  bool good = true;
+
+private:
+  template <typename T> void readNumber(std::string_view text, T &value) {
+    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    good &= !text.empty() && code == std::errc() && end == text.data() + text.size();
+  }
+  std::string_view rest;
+};
+
+void Line::string(std::string &value) {
+  value.clear();
+  good &= rest.starts_with('"');
+  for (size_t i = 1; good && i < rest.size(); ++i) {
+    char c = rest[i];
+    if (c == '"') {
+      rest.remove_prefix(i + 1);
+      good &= rest.empty() || rest[0] == ' ';
+      rest.remove_prefix(std::min<size_t>(1, rest.size()));
+      return;
+    }
+    if (c != '\\') {
+      value += c;
+      continue;
+    }
+    char escaped = ++i < rest.size() ? rest[i] : '\0';
+    unsigned code = 0;
+    if (escaped == '"' || escaped == '\\')
+      value += escaped;
+    else if (escaped == 'n')
+      value += '\n';
+    else if (escaped == 'x' && i + 2 < rest.size() && std::from_chars(&rest[i + 1], &rest[i + 1] + 2, code, 16).ptr == &rest[i + 1] + 2)
+      value += static_cast<char>(code), i += 2;
+    else
+      good = false;
+  }
+  good = false; // no closing quote
+}
+
+void readSlot(Line &line, KernelAbi &abi) {
+  ArgumentSlot slot;
+  std::string_view kind = line.word();
+  if (kind == "print" || kind == "scratch") {
+    slot.kind = kind == "print" ? ArgumentSlot::Kind::PrintBuffer : ArgumentSlot::Kind::Scratch;
+  } else {
+    slot.kind = kind == "pointer" ? ArgumentSlot::Kind::Pointer : ArgumentSlot::Kind::Scalar;
+    line.good &= kind == "pointer" || kind == "scalar";
+    line.type(slot.dtype);
+    line.number(slot.pointerDepth);
+    std::string_view access = line.word();
+    slot.read = access == "r" || access == "rw", slot.written = access == "w" || access == "rw";
+    line.good &= slot.read || slot.written || access == "-";
+    line.parameter(slot.param, slot.path);
+    line.string(slot.name);
+    line.good &= (slot.kind == ArgumentSlot::Kind::Pointer) == (slot.pointerDepth > 0);
+  }
+  abi.slots.push_back(std::move(slot));
+}
+
+void readSite(Line &line, KernelAbi &abi) {
+  PrintSite site;
+  site.isAssert = line.choice("assert", "print");
+  site.hex = line.choice("hex", "plain");
+  line.string(site.text);
+  line.string(site.file);
+  line.number(site.line);
+  abi.printSites.push_back(std::move(site));
+}
+
+void readOperand(Line &line, KernelAbi &abi) {
+  PrintOperand operand;
+  line.type(operand.dtype);
+  operand.isSigned = line.choice("signed", "unsigned");
+  operand.isPointer = line.choice("pointer", "value");
+  while (line.good && !line.atEnd())
+    line.number(operand.shape.emplace_back());
+  line.good &= !abi.printSites.empty();
+  if (line.good)
+    abi.printSites.back().operands.push_back(std::move(operand));
+}
+
+bool readLine(std::string_view text, KernelAbi &abi) {
+  Line line(text);
+  std::string_view what = line.word();
+  if (what == "entry")
+    line.string(abi.entry);
+  else if (what == "place")
+    line.string(abi.file), line.number(abi.line);
+  else if (what == "arena")
+    line.number(abi.arenaBytes);
+  else if (what == "spins")
+    abi.spins = true;
+  else if (what == "threads")
+    line.number(abi.threads);
+  else if (what == "cluster")
+    line.number(abi.clusterSize);
+  else if (what == "shared")
+    line.number(abi.sharedBytes);
+  else if (what == "scratch")
+    line.number(abi.scratchBytes);
+  else if (what == "slot")
+    readSlot(line, abi);
+  else if (what == "site")
+    readSite(line, abi);
+  else if (what == "operand")
+    readOperand(line, abi);
+  else
+    return false;
+  return line.good && line.atEnd();
+}
+} // namespace
+
+std::string toText(const KernelAbi &abi) {
+  std::string text = fmt::format("{}\nentry {}\n", versionLine, quoted(abi.entry));
+  if (!abi.file.empty())
+    text += fmt::format("place {} {}\n", quoted(abi.file), abi.line);
+  if (abi.threads == 0)
+    text += fmt::format("arena {}\n{}", abi.arenaBytes, abi.spins ? "spins\n" : "");
+  else
+    text += fmt::format("threads {}\ncluster {}\nshared {}\nscratch {}\n", abi.threads, abi.clusterSize, abi.sharedBytes, abi.scratchBytes);
+  for (const ArgumentSlot &slot : abi.slots)
+    text += slotLine(slot);
+  for (const PrintSite &site : abi.printSites) {
+    text +=
+        fmt::format("site {} {} {} {} {}\n", site.isAssert ? "assert" : "print", site.hex ? "hex" : "plain", quoted(site.text), quoted(site.file), site.line);
+    for (const PrintOperand &operand : site.operands) {
+      text += fmt::format("operand {} {} {}", spelling(operand.dtype), operand.isSigned ? "signed" : "unsigned", operand.isPointer ? "pointer" : "value");
+      for (int64_t extent : operand.shape)
+        text += fmt::format(" {}", extent);
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+bool parseKernelAbi(const std::string &text, KernelAbi &abi, std::string &error) {
+  abi = KernelAbi();
+  size_t number = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (++number == 1 ? line == versionLine : readLine(line, abi))
+      continue;
+    error = number == 1 ? fmt::format("expected `{}`, found `{}`", versionLine, line)
+                        : fmt::format("line {} of the kernel's description can't be read: `{}`", number, line);
+    return false;
+  }
+  if (abi.entry.empty())
+    error = "the kernel's description names no entry point";
+  return !abi.entry.empty();
+}
+
+} // namespace tk::runtime
