@@ -229,6 +229,7 @@ def k(turn, order):
     store(order + p, p * 3)
     atomic_add(turn, 1)
 )").inout(filled(DType::I32, 1), filled(DType::I32, 1, 64)).out(counting(DType::I32, 64, 0, 3)).programs(64);
+  suite.add("N11.poll", "def k(x, out):\n    store(out, atomic_poll(x, 1))\n").inout(filled(DType::I32, 1), filled(DType::I32, 1)).out(filled(DType::I1, 1)).error("is not supported yet");
   suite.add("N11.lock.thousands_of_programs", R"(
 def k(lock, value):
     while atomic_cas(lock, 0, 1, sem="acquire") == 1:

@@ -1,6 +1,7 @@
 // tk-conformance: runs the cases, prints each failure and a summary `N passed, N failed`. Every pair of a case and an execution counts as one.
 #include "test/conformance/Areas.h"
 #include "test/conformance/Coverage.h"
+#include "test/conformance/SelfTest.h"
 #include "test/conformance/Worker.h"
 #include <algorithm>
 #include <cstdio>
@@ -131,6 +132,13 @@ int main(int count, char **arguments) {
       fmt::print("FAIL coverage: {}\n", problem);
     failed += problems.size();
     passed += problems.empty();
+    if (!options.run.inThisProcess) { // a wrong expectation may end its process
+      problems = selfTestProblems();
+      for (const std::string &problem : problems)
+        fmt::print("FAIL self-test: {}\n", problem);
+      failed += problems.size();
+      passed += problems.empty();
+    }
   }
   if (options.slow) {
     std::sort(times.rbegin(), times.rend());

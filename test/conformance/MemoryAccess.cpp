@@ -236,6 +236,11 @@ def k(x, out):
 )").in(x).out(filled(DType::F32, 16)).error("boundary_check");
   suite.add("N10.block_pointer.boundary_check_on_pointer", "def k(x, out):\n    store(out, load(x, boundary_check=(0,)))\n").in(x).out(filled(DType::F32, 1)).error("block pointer");
 }
+/// Not there yet, which has to be said by name.
+void addDescriptors(Suite &suite) {
+  for (const char *name : {"make_tensor_descriptor", "load_tensor_descriptor", "store_tensor_descriptor"})
+    suite.add(std::string("N10.descriptor.") + name, substitute("def k(x):\n    d = $N(x, [4, 16], [16, 1], [4, 16])\n", {{"N", name}})).in(filled(DType::F32, 64)).error("is not supported yet");
+}
 } // namespace
 
 void addMemoryAccess(Suite &suite) {
@@ -243,6 +248,7 @@ void addMemoryAccess(Suite &suite) {
   addErrors(suite);
   addStores(suite);
   addBlockPointers(suite);
+  addDescriptors(suite);
 }
 
 } // namespace tk::conformance
