@@ -12,4 +12,14 @@ template <typename Call> std::string thrown(Call call) {
   return "";
 }
 
+/// The same; an error of another kind gives "of another kind: ..." .
+template <typename Call> std::string thrown(tk::ErrorKind kind, Call call) {
+  try {
+    call();
+  } catch (const tk::Error &error) {
+    return error.kind() == kind ? error.what() : std::string("of another kind: ") + error.what();
+  }
+  return "";
+}
+
 inline bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
