@@ -1,6 +1,8 @@
 // tkc compile: the text of any stage, or an object file.
 #include "compiler/Compiler.h"
 #include "lang/syntax/Parser.h"
+#include "runtime/Environment.h"
+#include "runtime/device/cuda/Assembler.h"
 #include "tools/tkc/ArgumentResolver.h"
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Failure.h"
@@ -33,15 +35,15 @@ Verb verbOf(CompileOptions &options) {
           "Without one the types of an @tk.example are used.\n",
           {
               {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
-              {"--target", "TARGET", "cpu (default: this machine), x86-64-v3, x86-64-v4", [&](const std::string &value) { options.compile.target = value; }},
+              {"--target", "TARGET", "cpu (default: this machine), x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a", [&](const std::string &value) { options.compile.target = value; }},
               {"--signature", "TEXT", "the parameters' types and constants", [&](const std::string &value) { options.signature = value, options.hasSignature = true; }},
               {"--example", "N", "take the types of the Nth @tk.example", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
-              {"--emit", "STAGE", "tokens, ast, tt, tt-opt, llvm, asm, bin; default: bin with -o, else asm",
+              {"--emit", "STAGE", "tokens, ast, tt, tt-opt, ttg, llvm, asm, bin; default: bin with -o, else asm",
                [&](const std::string &value) {
                  std::vector<std::string> names(std::begin(stageNames), std::end(stageNames));
                  if (std::find(names.begin(), names.end(), value) == names.end()) {
                    std::string near = lang::nearest(value, names);
-                   throw Failure(Status::Usage, fmt::format("unknown stage `{}`{}", value, near.empty() ? ": expected tokens, ast, tt, tt-opt, llvm, asm or bin" : fmt::format("; did you mean `{}`?", near)));
+                   throw Failure(Status::Usage, fmt::format("unknown stage `{}`{}", value, near.empty() ? ": expected tokens, ast, tt, tt-opt, ttg, llvm, asm or bin" : fmt::format("; did you mean `{}`?", near)));
                  }
                  options.emit = value;
                }},
@@ -111,9 +113,19 @@ compiler::Stage stageOf(const std::string &name) {
     return compiler::Stage::Tt;
   if (name == "tt-opt")
     return compiler::Stage::TtOpt;
+  if (name == "ttg")
+    return compiler::Stage::Ttg;
   if (name == "llvm")
     return compiler::Stage::Llvm;
   return name == "asm" ? compiler::Stage::Asm : compiler::Stage::Bin;
+}
+
+/// PTX to a cubin.
+std::string assemble(const std::string &ptx, const std::string &target) {
+  cuda::Assembled assembled = cuda::runPtxas(runtime::environment().ptxas, ptx, target);
+  if (assembled.cubin.empty())
+    throw Failure(Status::Diagnostics, fmt::format("internal error: `{}` refuses the code:\n{}", runtime::environment().ptxas, assembled.log));
+  return assembled.cubin;
 }
 } // namespace
 
@@ -130,9 +142,9 @@ int compileVerb(const std::vector<std::string> &arguments) {
   options.file = left[0];
   if (options.emit.empty())
     options.emit = options.output.empty() ? "asm" : "bin";
-  checkTarget(options.compile.target);
-  if (options.emit == "ttg")
-    throw Failure(Status::Usage, "stage `ttg` belongs to GPU targets, which are not available in this version");
+  options.compile.target = compileTarget(options.compile.target);
+  if (options.emit == "ttg" && !isGpuTarget(options.compile.target))
+    throw Failure(Status::Usage, fmt::format("stage `ttg` belongs to GPU targets: `{}` is none", options.compile.target));
   if (options.emit == "tokens" || options.emit == "ast") {
     write(options, sourceStage(options));
     return 0;
@@ -143,11 +155,16 @@ int compileVerb(const std::vector<std::string> &arguments) {
   std::vector<lang::ParamSpec> specs = specsFor(options, *program, kernel);
   compiler::Compiler compiler;
   lang::Diagnostics diagnostics;
-  std::string text = compiler.emit(program->scope(), kernel.name, specs, options.compile, stageOf(options.emit), diagnostics);
+  bool assembles = options.emit == "bin" && isGpuTarget(options.compile.target);
+  if (assembles && runtime::environment().ptxas.empty())
+    throw Failure(Status::Device, "no `ptxas` in PATH: a cubin can't be made without it; set TKC_PTXAS to NVIDIA's assembler, or take the PTX with `--emit asm`");
+  std::string text = compiler.emit(program->scope(), kernel.name, specs, options.compile, assembles ? compiler::Stage::Asm : stageOf(options.emit), diagnostics);
   std::string messages = program->remarks() + diagnostics.render();
   if (text.empty())
     throw Failure(Status::Diagnostics, messages.empty() ? fmt::format("internal error: compiling `{}` gave no code and no message", kernel.name) : messages);
   std::fputs(messages.c_str(), stderr);
+  if (assembles)
+    text = assemble(text, options.compile.target);
   write(options, text);
   return 0;
 }

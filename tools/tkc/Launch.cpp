@@ -1,11 +1,8 @@
 // See Launch.h.
 #include "tools/tkc/Launch.h"
 #include "runtime/FloatBits.h"
-#include "tk/error.h"
-#include "tools/tkc/Containment.h"
 #include "tools/tkc/Failure.h"
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 
 namespace tk::tool {
@@ -27,11 +24,13 @@ const ArrayArgument *arrayOf(const compiler::ArgumentSlot &slot, const std::vect
 }
 
 std::vector<uint64_t> slotBits(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments,
-                               const std::function<void *(const ArrayArgument &)> &address) {
+                               const std::function<uint64_t(const ArrayArgument &)> &address) {
   std::vector<uint64_t> bits;
   for (const compiler::ArgumentSlot &slot : slots) {
+    if (slot.isHidden())
+      continue;
     if (const ArrayArgument *array = arrayOf(slot, arguments)) {
-      bits.push_back(reinterpret_cast<uintptr_t>(address(*array)));
+      bits.push_back(address(*array));
       continue;
     }
     const lang::ConstValue &value = valueOf(slot, arguments);
@@ -45,24 +44,30 @@ std::vector<uint64_t> slotBits(const std::vector<compiler::ArgumentSlot> &slots,
   return bits;
 }
 
-LoadedKernel loadKernel(compiler::Compiler &compiler, jit::ObjectLoader &loader, const jit::Program &program, const std::string &kernel, const std::vector<lang::ParamSpec> &specs,
-                        const compiler::Options &options) {
+compiler::CompiledKernel compileKernel(compiler::Compiler &compiler, const jit::Program &program, const std::string &kernel, const std::vector<lang::ParamSpec> &specs,
+                                       const compiler::Options &options) {
   lang::Diagnostics diagnostics;
-  LoadedKernel result;
-  result.compiled = compiler.compile(program.scope(), kernel, specs, options, diagnostics);
+  compiler::CompiledKernel compiled = compiler.compile(program.scope(), kernel, specs, options, diagnostics);
   std::string messages = diagnostics.render();
-  if (result.compiled.object.empty())
+  if (compiled.object.empty())
     throw Failure(Status::Diagnostics, messages.empty() ? fmt::format("internal error: compiling `{}` gave no code and no message", kernel) : messages);
   std::fputs(messages.c_str(), stderr);
-  result.function.entry = reinterpret_cast<runtime::CpuEntry>(loader.load(result.compiled.object, result.compiled.abi.entry));
-  result.function.arenaBytes = result.compiled.abi.arenaBytes;
-  result.function.spins = result.compiled.abi.spins;
-  return result;
+  return compiled;
+}
+
+Timing timingOf(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  Timing timing;
+  timing.runs = static_cast<unsigned>(seconds.size());
+  timing.least = seconds[0];
+  timing.median = seconds[seconds.size() / 2];
+  timing.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
+  return timing;
 }
 
 Snapshot::Snapshot(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
   for (const compiler::ArgumentSlot &slot : slots)
-    if (const ArrayArgument *array = slot.read && slot.written ? arrayOf(slot, arguments) : nullptr) {
+    if (const ArrayArgument *array = !slot.isHidden() && slot.read && slot.written ? arrayOf(slot, arguments) : nullptr) {
       const char *data = static_cast<const char *>(array->array.data());
       arrays.emplace_back(array, std::vector<char>(data, data + array->array.bytes()));
     }
@@ -73,37 +78,8 @@ void Snapshot::restore() const {
     std::copy(bytes.begin(), bytes.end(), static_cast<char *>(array->array.data()));
 }
 
-void launchKernel(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid,
-                  const std::vector<uint64_t> *programs) {
-  KernelRunning running;
-  try {
-    device.launch(function, slots.data(), grid, programs);
-  } catch (const Error &error) {
-    throw Failure(Status::Device, error.what());
-  }
-}
-
-Timing measure(runtime::CpuDevice &device, const runtime::CpuFunction &function, const std::vector<uint64_t> &slots, std::array<int64_t, 3> grid, const Snapshot &before, double budget) {
-  using Clock = std::chrono::steady_clock;
-  constexpr size_t least = 3, most = 10000;
-  std::vector<double> seconds;
-  auto start = Clock::now();
-  before.restore();
-  launchKernel(device, function, slots, grid); // warms caches and threads, not counted
-  KernelRunning running;
-  do {
-    before.restore();
-    auto begin = Clock::now();
-    device.launch(function, slots.data(), grid);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-  } while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
-  std::sort(seconds.begin(), seconds.end());
-  Timing timing;
-  timing.runs = static_cast<unsigned>(seconds.size());
-  timing.least = seconds[0];
-  timing.median = seconds[seconds.size() / 2];
-  timing.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
-  return timing;
+bool Snapshot::holds(const ArrayArgument &array) const {
+  return std::any_of(arrays.begin(), arrays.end(), [&](const auto &entry) { return entry.first == &array; });
 }
 
 } // namespace tk::tool

@@ -54,8 +54,7 @@ std::string resultLines(const RunReport &report) {
     text += verificationLines(*report.verification);
   if (report.timing) {
     const Timing &timing = *report.timing;
-    text += fmt::format("time: median {}, min {}, p95 {} of {} runs on {} thread{}\n", seconds(timing.median), seconds(timing.least), seconds(timing.p95), timing.runs, report.threads,
-                        report.threads == 1 ? "" : "s");
+    text += fmt::format("time: median {}, min {}, p95 {} of {} runs on {}\n", seconds(timing.median), seconds(timing.least), seconds(timing.p95), timing.runs, report.place);
     if (report.bytes)
       text += fmt::format("rate: {:.3f} GB/s ({} bytes)\n", static_cast<double>(report.bytes) / timing.median * 1e-9, report.bytes);
   }
@@ -77,7 +76,7 @@ std::string toJson(const std::vector<RunReport> &reports) {
             for (int64_t extent : report.grid)
               json.value(extent);
           });
-          json.attribute("threads", report.threads);
+          json.attribute("place", report.place);
           if (report.verification) {
             const Verification &verification = *report.verification;
             static constexpr const char *outcomes[] = {"agrees", "differs", "faulted", "skipped"};

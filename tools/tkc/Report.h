@@ -10,7 +10,7 @@ namespace tk::tool {
 struct RunReport {
   std::string kernel, target, arguments;
   std::array<int64_t, 3> grid = {1, 1, 1};
-  unsigned threads = 1;
+  std::string place; // where it ran: "2 threads", "NVIDIA H200"
   std::optional<Verification> verification; // nothing: not asked for
   std::optional<Timing> timing;
   uint64_t bytes = 0;                       // inputs read once and outputs written once

@@ -1,5 +1,6 @@
 // tkc run: arguments, compilation, verification, launch, results, time. One round per example, or one for the arguments given.
 #include "tools/tkc/Containment.h"
+#include "tools/tkc/Execution.h"
 #include "tools/tkc/Failure.h"
 #include "tools/tkc/Report.h"
 #include "tools/tkc/Targets.h"
@@ -18,7 +19,8 @@ struct RunOptions {
   std::vector<std::pair<std::string, std::string>> arguments, saves;
   std::vector<std::string> prints;
   compiler::Options compile;
-  bool verify = true, time = true, json = false, help = false;
+  std::string target; // empty: the best there is
+  bool verify = true, time = true, json = false, help = false, emulate = false, flushL2 = false;
   int64_t example = 0; // 0: not chosen
   int64_t threads = 0;
   uint64_t verifyLimit = uint64_t(1) << 28;
@@ -35,7 +37,9 @@ Verb verbOf(RunOptions &options) {
           "Without arguments every @tk.example is run. Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n",
           {
               {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
-              {"--target", "TARGET", "cpu (default), x86-64-v3, x86-64-v4", [&](const std::string &value) { options.compile.target = value; }},
+              {"--target", "TARGET", "cpu, x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a; default: the GPU found here, else cpu",
+               [&](const std::string &value) { options.target = value; }},
+              {"--emulate", "", "execute GPU code without a GPU; with --time, count what it does", [&](const std::string &) { options.emulate = true; }},
               {"--example", "N", "run the Nth @tk.example alone", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
               {"--grid", "EXPRS", "one to three extents, as in 'cdiv(n,BLOCK)', instead of @tk.grid", [&](const std::string &value) { options.grid = value; }},
               {"--save", "NAME=FILE", "write an array argument to an .npy file afterwards",
@@ -51,14 +55,13 @@ Verb verbOf(RunOptions &options) {
               {"--verify-limit", "N", "operations that the interpreter may take before a sample of programs is checked instead",
                [&](const std::string &value) { options.verifyLimit = static_cast<uint64_t>(numberOf("--verify-limit", value, 1, INT64_MAX / 16)); }},
               {"--time", "", "measure for longer", [&](const std::string &) { options.budget = 2; }},
+              {"--flush-l2", "", "empty the GPU's cache before each measured launch", [&](const std::string &) { options.flushL2 = true; }},
               {"--no-time", "", "launch once, don't measure", [&](const std::string &) { options.time = false; }},
               {"--json", "", "print one JSON object", [&](const std::string &) { options.json = true; }},
               {"--threads", "N", "threads of the CPU device; default: the cores that this process may use", [&](const std::string &value) { options.threads = numberOf("--threads", value, 1, 4096); }},
               {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
               {"--debug", "", "compile device_assert and overflow checks", [&](const std::string &) { options.compile.debug = true; }},
               {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
-              {"--emulate", "", "not available yet",
-               [](const std::string &) { throw Failure(Status::Device, "`--emulate` is not available in this version, which has the CPU targets alone"); }},
           }};
 }
 
@@ -85,26 +88,22 @@ RunOptions parse(const std::vector<std::string> &arguments) {
 /// The session: what all rounds share.
 class Runner {
 public:
-  Runner(const RunOptions &options, const jit::Program &program, const lang::ast::Function &kernel, const lang::KernelDecorators &decorators)
-      : options(options), program(program), kernel(kernel), decorators(decorators), loader(options.compile.debug), device({static_cast<unsigned>(options.threads), printer(options)}) {}
+  Runner(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program, const lang::ast::Function &kernel,
+         const lang::KernelDecorators &decorators)
+      : options(options), compile(compile), execution(execution), program(program), kernel(kernel), decorators(decorators) {}
 
   RunReport run(const lang::ast::Call *example);
 
 private:
-  static std::function<void(std::string_view)> printer(const RunOptions &options) {
-    if (!options.json)
-      return {};
-    return [](std::string_view line) { fmt::print(stderr, "{}{}", line, line.ends_with('\n') ? "" : "\n"); }; // standard output is the report's
-  }
   const ArrayArgument &arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const;
 
   const RunOptions &options;
+  const compiler::Options &compile;
+  Execution &execution;
   const jit::Program &program;
   const lang::ast::Function &kernel;
   const lang::KernelDecorators &decorators;
   compiler::Compiler compiler;
-  jit::ObjectLoader loader;
-  runtime::CpuDevice device;
 };
 
 const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const {
@@ -126,7 +125,7 @@ const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const 
 uint64_t bytesMoved(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
   uint64_t bytes = 0;
   for (const compiler::ArgumentSlot &slot : slots)
-    if (const ArrayArgument *array = arrayOf(slot, arguments))
+    if (const ArrayArgument *array = slot.isHidden() ? nullptr : arrayOf(slot, arguments))
       bytes += array->array.bytes() * (static_cast<uint64_t>(slot.read) + static_cast<uint64_t>(slot.written));
   return bytes;
 }
@@ -135,7 +134,7 @@ RunReport Runner::run(const lang::ast::Call *example) {
   ArgumentResolver resolver(program, kernel, options.arguments, example);
   const std::vector<ResolvedArgument> &arguments = resolver.resolve();
   RunReport report;
-  report.kernel = kernel.name, report.target = options.compile.target, report.threads = device.threads();
+  report.kernel = kernel.name, report.target = compile.target, report.place = execution.place();
   report.arguments = resolver.describe();
   report.grid = resolver.grid(options.grid, decorators);
   for (const auto &[name, file] : options.saves)
@@ -146,27 +145,28 @@ RunReport Runner::run(const lang::ast::Call *example) {
   if (!options.json)
     std::fputs(titleLine(report).c_str(), stdout);
 
-  LoadedKernel loaded = loadKernel(compiler, loader, program, kernel.name, specs, options.compile);
-  for (const std::string &line : loaded.compiled.printed)
+  compiler::CompiledKernel compiled = compileKernel(compiler, program, kernel.name, specs, compile);
+  for (const std::string &line : compiled.printed)
     fmt::print(options.json ? stderr : stdout, "{}\n", line);
+  std::unique_ptr<Executable> executable = execution.load(std::move(compiled));
   for (const auto &array : resolver.arrays())
-    array->allocate(&device.pool());
+    array->allocate(&execution.pool());
 
   if (options.verify) {
-    report.verification = verify({compiler, program, kernel.name, specs, options.compile, arguments, resolver.arrays(), report.grid, loaded, device, options.verifyLimit});
+    report.verification = verify({compiler, program, kernel.name, specs, compile, arguments, resolver.arrays(), report.grid, *executable, options.verifyLimit});
     if (report.verification->outcome == Verification::Faulted)
       return report; // the kernel would do to this process what the interpreter refused
   }
-  std::vector<uint64_t> slots = slotBits(loaded.compiled.abi.slots, arguments, [](const ArrayArgument &array) { return array.array.data(); });
-  Snapshot before(loaded.compiled.abi.slots, arguments);
-  launchKernel(device, loaded.function, slots, report.grid);
+  HostArrays arrays{arguments, [](const ArrayArgument &array) { return array.array.data(); }};
+  Snapshot before(executable->abi().slots, arguments);
+  executable->run(arrays, report.grid);
   for (const auto &[name, file] : options.saves)
     arrayNamed(resolver, arguments, name, "--save").array.save(file);
   for (const std::string &name : options.prints)
     fmt::print(options.json ? stderr : stdout, "{} = {}\n", name, elementsText(arrayNamed(resolver, arguments, name, "--print").array));
   if (options.time) {
-    report.timing = measure(device, loaded.function, slots, report.grid, before, options.budget);
-    report.bytes = bytesMoved(loaded.compiled.abi.slots, arguments);
+    report.timing = executable->measure(arrays, report.grid, before, options.budget);
+    report.bytes = bytesMoved(executable->abi().slots, arguments);
   }
   return report;
 }
@@ -184,7 +184,7 @@ static std::vector<const lang::ast::Function *> kernelsToRun(const RunOptions &o
 }
 
 /// Runs a kernel's examples, or the arguments given. False when a verification failed.
-static bool runKernel(const RunOptions &options, const jit::Program &program, const lang::ast::Function &kernel, std::vector<RunReport> &reports) {
+static bool runKernel(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program, const lang::ast::Function &kernel, std::vector<RunReport> &reports) {
   lang::Diagnostics diagnostics;
   lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
   if (diagnostics.hasErrors())
@@ -201,7 +201,7 @@ static bool runKernel(const RunOptions &options, const jit::Program &program, co
   if (examples.empty())
     examples.push_back(nullptr);
 
-  Runner runner(options, program, kernel, decorators);
+  Runner runner(options, compile, execution, program, kernel, decorators);
   bool right = true;
   for (const lang::ast::Call *example : examples) {
     reports.push_back(runner.run(example));
@@ -213,19 +213,28 @@ static bool runKernel(const RunOptions &options, const jit::Program &program, co
   return right;
 }
 
+/// Lines of device_print: with --json, standard output is the report's.
+static Printer printer(bool json) {
+  if (!json)
+    return {};
+  return [](std::string_view line) { fmt::print(stderr, "{}{}", line, line.ends_with('\n') ? "" : "\n"); };
+}
+
 int runVerb(const std::vector<std::string> &arguments) {
   RunOptions options = parse(arguments);
   if (options.help)
     return 0;
-  checkTarget(options.compile.target);
-  checkRunnable(options.compile.target);
+  Place place = choosePlace(options.target, options.emulate);
+  options.compile.target = place.target;
   std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
   setReproducer("tkc run", std::string(program->scope().file().text()));
   std::fputs(program->remarks().c_str(), stderr);
+  std::unique_ptr<Execution> execution = place.device ? makeGpuExecution(place.device, options.flushL2, printer(options.json))
+                                                     : makeCpuExecution(static_cast<unsigned>(options.threads), options.compile.debug, printer(options.json));
   std::vector<RunReport> reports;
   bool right = true;
   for (const lang::ast::Function *kernel : kernelsToRun(options, *program))
-    right &= runKernel(options, *program, *kernel, reports);
+    right &= runKernel(options, options.compile, *execution, *program, *kernel, reports);
   if (options.json)
     std::fputs(toJson(reports).c_str(), stdout);
   return static_cast<int>(right ? Status::Right : Status::VerificationFailed);

@@ -1,6 +1,10 @@
 // See Targets.h.
 #include "tools/tkc/Targets.h"
+#include "compiler/target/nvidia/NvidiaTargets.h"
 #include "lang/syntax/Diagnostic.h"
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/EmulatedCuda.h"
+#include "runtime/jit/GpuTarget.h"
 #include "tools/tkc/Failure.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,31 +12,26 @@
 namespace tk::tool {
 
 namespace {
-struct Target {
-  const char *name;
-  bool isGpu;
-};
-constexpr Target targets[] = {{"cpu", false},    {"x86-64-v3", false}, {"x86-64-v4", false}, {"cuda", true},    {"sm_75", true},   {"sm_80", true},
-                              {"sm_86", true},   {"sm_89", true},      {"sm_90a", true},     {"sm_100a", true}, {"sm_120a", true}, {"hip", true},
-                              {"gfx90a", true},  {"gfx942", true},     {"gfx950", true},     {"gfx1100", true}, {"gfx1201", true}};
-} // namespace
+constexpr const char *cpuTargets[] = {"cpu", "x86-64-v3", "x86-64-v4"};
+constexpr const char *amdTargets[] = {"hip", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"};
 
-void checkTarget(const std::string &target) {
-  if (target.find(',') != std::string::npos)
-    throw Failure(Status::Usage, "several targets at once are not supported yet: name one");
-  auto found = std::find_if(std::begin(targets), std::end(targets), [&](const Target &candidate) { return target == candidate.name; });
-  if (found == std::end(targets)) {
-    std::vector<std::string> names;
-    for (const Target &candidate : targets)
-      names.push_back(candidate.name);
-    std::string near = lang::nearest(target, names);
-    throw Failure(Status::Usage, fmt::format("unknown target `{}`{}", target, near.empty() ? ": expected cpu, x86-64-v3 or x86-64-v4" : fmt::format("; did you mean `{}`?", near)));
-  }
-  if (found->isGpu)
-    throw Failure(Status::Device, fmt::format("target `{}` is not available in this version, which has the CPU targets alone; nor is `--emulate` there yet, which will run GPU code without a GPU", target));
+template <typename List> bool holds(const List &list, const std::string &name) { return std::find(std::begin(list), std::end(list), name) != std::end(list); }
+
+std::vector<std::string> allNames() {
+  std::vector<std::string> names(std::begin(cpuTargets), std::end(cpuTargets));
+  names.push_back("cuda");
+  for (const nvidia::Target &target : nvidia::targets)
+    names.emplace_back(target.name);
+  names.insert(names.end(), std::begin(amdTargets), std::end(amdTargets));
+  return names;
 }
 
-void checkRunnable(const std::string &target) {
+[[noreturn]] void noDevice(const std::string &target, const std::string &why) {
+  std::string emulation = target == "cuda" ? "name a GPU and add `--emulate`, as in `--target sm_90a --emulate`" : "add `--emulate`";
+  throw Failure(Status::Device, fmt::format("target `{}` can't run here: {}; to execute its code without such a GPU, {}", target, why, emulation));
+}
+
+void checkHost(const std::string &target) {
   bool right = true;
 #if defined(__x86_64__)
   if (target == "x86-64-v3")
@@ -44,6 +43,55 @@ void checkRunnable(const std::string &target) {
 #endif
   if (!right)
     throw Failure(Status::Device, fmt::format("this machine can't execute code for `{}`; `tkc compile` can still make it", target));
+}
+} // namespace
+
+bool isGpuTarget(const std::string &target) {
+  if (target.find(',') != std::string::npos)
+    throw Failure(Status::Usage, "several targets at once are not supported yet: name one");
+  std::vector<std::string> names = allNames();
+  if (!holds(names, target)) {
+    std::string near = lang::nearest(target, names);
+    throw Failure(Status::Usage, fmt::format("unknown target `{}`{}", target, near.empty() ? ": expected cpu, x86-64-v3, x86-64-v4, cuda or a GPU as in sm_90a" : fmt::format("; did you mean `{}`?", near)));
+  }
+  if (holds(amdTargets, target))
+    throw Failure(Status::Device, fmt::format("target `{}` is not available in this version, which makes code for CPUs and NVIDIA GPUs", target));
+  return !holds(cpuTargets, target);
+}
+
+std::string compileTarget(const std::string &target) {
+  if (!isGpuTarget(target) || target != "cuda")
+    return target;
+  std::string why;
+  const auto &devices = runtime::cudaDevices(&why);
+  if (devices.empty())
+    throw Failure(Status::Device, fmt::format("target `cuda` is the GPU found here, but {}; name one, as in `--target sm_90a`", why));
+  return jit::targetOf(devices[0]->properties());
+}
+
+Place choosePlace(const std::string &target, bool emulate) {
+  if (emulate) {
+    if (target.empty() || !isGpuTarget(target) || target == "cuda")
+      throw Failure(Status::Usage, "`--emulate` needs the GPU that is to be emulated, as in `--target sm_90a`");
+    return {target, runtime::emulatedCudaDevice(nvidia::findTarget(target)->sm)};
+  }
+  if (!target.empty() && !isGpuTarget(target)) {
+    checkHost(target);
+    return {target, nullptr};
+  }
+  std::string why;
+  const auto &devices = runtime::cudaDevices(&why);
+  if (target.empty())
+    return devices.empty() ? Place{"cpu", nullptr} : Place{jit::targetOf(devices[0]->properties()), devices[0]};
+  if (devices.empty())
+    noDevice(target, why);
+  if (target == "cuda")
+    return {jit::targetOf(devices[0]->properties()), devices[0]};
+  for (const auto &device : devices)
+    if (jit::runs(device->properties(), target))
+      return {target, device};
+  const runtime::GpuProperties &first = devices[0]->properties();
+  noDevice(target, fmt::format("{} has compute capability {}.{}", first.name, first.architecture / 10, first.architecture % 10));
 }
 
 } // namespace tk::tool

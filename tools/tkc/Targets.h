@@ -1,12 +1,23 @@
-// The names that --target takes, and which of them this version can serve.
+// The names that --target takes, what code is made for, and where it runs.
 #pragma once
+#include "runtime/device/GpuDevice.h"
+#include <memory>
 #include <string>
 
 namespace tk::tool {
 
-/// Returns when `target` is one that code can be made for here. Throws Failure: Usage for an unknown name, Device for a GPU.
-void checkTarget(const std::string &target);
-/// Throws Failure(Device) when this machine can't execute code for `target`.
-void checkRunnable(const std::string &target);
+/// Whether code for this target is for a GPU. Throws Failure(Usage) for a name that is no target.
+bool isGpuTarget(const std::string &target);
+/// What the compiler is asked for: `cuda` becomes the target of the device found. Throws Failure: Usage for an unknown name, Device where there is no such device, or no code
+/// generator for it.
+std::string compileTarget(const std::string &target);
+
+/// Where a kernel runs.
+struct Place {
+  std::string target;                         // of the compiler
+  std::shared_ptr<runtime::GpuDevice> device; // null: the host
+};
+/// `target` is empty for the best there is: a GPU, else the host. `emulate`: GPU code runs on an emulated device. Throws Failure(Device) when code for the target can't run here.
+Place choosePlace(const std::string &target, bool emulate);
 
 } // namespace tk::tool

@@ -39,7 +39,10 @@ private:
   Memory copyArrays() const;
   interpret::OracleResult interpretPrograms(const std::vector<uint64_t> &programs, uint64_t limit, Memory &memory, Oracle &oracle);
   bool choosePrograms(Verification &result, std::vector<uint64_t> &programs);
-  VerifiedArray compare(const ArrayArgument &array, const interpret::OracleArray &expected, const Array &found, bool onlyChanged) const;
+  /// What a sample of programs may be judged by.
+  enum class Scope : uint8_t { All, ChangedByEither, ChangedByInterpreter };
+  bool programsAreIndependent() const;
+  VerifiedArray compare(const ArrayArgument &array, const interpret::OracleArray &expected, const Array &found, Scope scope) const;
 
   const VerifyRequest &request;
   std::shared_ptr<compiler::Compiler::Elaboration> elaboration;
@@ -70,7 +73,7 @@ interpret::OracleResult Verifier::interpretPrograms(const std::vector<uint64_t> 
   interpret::OracleLaunch launch;
   for (size_t axis = 0; axis < 3; ++axis)
     launch.grid[axis] = static_cast<int32_t>(request.grid[axis]);
-  launch.arguments = slotBits(interpret::slotsOf(*elaboration), request.arguments, [&](const ArrayArgument &array) { return memory.address(request, array); });
+  launch.arguments = slotBits(interpret::slotsOf(*elaboration), request.arguments, [&](const ArrayArgument &array) { return reinterpret_cast<uintptr_t>(memory.address(request, array)); });
   launch.arrays = &oracle;
   launch.programs = programs;
   launch.operationLimit = limit;
@@ -105,16 +108,25 @@ std::string indexText(int64_t linear, const std::vector<int64_t> &shape) {
   return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
-VerifiedArray Verifier::compare(const ArrayArgument &array, const interpret::OracleArray &expected, const Array &found, bool onlyChanged) const {
+/// Whether no program can see what another one writes: no array is both read and written, through one parameter or two.
+bool Verifier::programsAreIndependent() const {
+  std::set<const ArrayArgument *> read;
+  for (const compiler::ArgumentSlot &slot : interpret::slotsOf(*elaboration))
+    if (const ArrayArgument *array = slot.read ? arrayOf(slot, request.arguments) : nullptr)
+      read.insert(array);
+  return std::none_of(written.begin(), written.end(), [&](const ArrayArgument *array) { return read.count(array) > 0; });
+}
+
+VerifiedArray Verifier::compare(const ArrayArgument &array, const interpret::OracleArray &expected, const Array &found, Scope scope) const {
   constexpr size_t maxDifferences = 3;
   VerifiedArray result;
   result.name = array.name;
   DType type = array.dtype;
   for (int64_t i = 0, n = found.size(); i < n; ++i) {
     uint64_t want = loadBits(type, expected.data, i), got = loadBits(type, found.data(), i);
-    if (onlyChanged) {
+    if (scope != Scope::All) {
       uint64_t before = loadBits(type, array.array.data(), i);
-      if (want == before && got == before)
+      if (want == before && (got == before || scope == Scope::ChangedByInterpreter))
         continue;
     }
     ++result.compared;
@@ -157,6 +169,13 @@ Verification Verifier::run() {
   };
   if (!choosePrograms(result, programs))
     return skip();
+  bool sampled = !programs.empty();
+  if (sampled && !request.executable.runsSamples() && !programsAreIndependent()) {
+    result.outcome = Verification::Skipped;
+    result.message = fmt::format("{} programs take the interpreter more than {} operations, and a sample can't stand for them, since they may read what others write; raise `--verify-limit` to check it",
+                                 result.programs, request.operationLimit);
+    return result;
+  }
   Memory interpreted = copyArrays(), compiled = copyArrays();
   Oracle oracle;
   // A sample may cost more than its share; it is small enough not to be cut off.
@@ -168,12 +187,13 @@ Verification Verifier::run() {
     result.message = outcome.message;
     return result;
   }
-  std::vector<uint64_t> slots = slotBits(request.loaded.compiled.abi.slots, request.arguments, [&](const ArrayArgument &array) { return compiled.address(request, array); });
-  launchKernel(request.device, request.loaded.function, slots, request.grid, programs.empty() ? nullptr : &programs);
+  HostArrays arrays{request.arguments, [&](const ArrayArgument &array) { return compiled.address(request, array); }};
+  request.executable.run(arrays, request.grid, sampled ? &programs : nullptr);
+  Scope scope = !sampled ? Scope::All : request.executable.runsSamples() ? Scope::ChangedByEither : Scope::ChangedByInterpreter;
   for (size_t i = 0; i < request.arrays.size(); ++i) {
     if (!written.count(request.arrays[i].get()))
       continue;
-    result.arrays.push_back(compare(*request.arrays[i], oracle[i], compiled.copies[i], !programs.empty()));
+    result.arrays.push_back(compare(*request.arrays[i], oracle[i], compiled.copies[i], scope));
     if (result.arrays.back().agreeing != result.arrays.back().compared)
       result.outcome = Verification::Differs;
   }

@@ -2,9 +2,10 @@
 //
 // Both execute the same programs on copies of the same arrays; every element of every written array must then agree within the error bound that the interpreter has carried
 // along. When interpreting all programs would take too long, both execute the same sample of programs instead, spread over the grid, and the elements that either
-// has changed are compared. No assumption about the independence of programs is needed for that.
+// has changed are compared. No assumption about the independence of programs is needed for that. A GPU can't execute a sample: it executes all programs, and the elements that
+// the interpreted ones have changed are compared, provided that no program reads what another may write.
 #pragma once
-#include "tools/tkc/Launch.h"
+#include "tools/tkc/Execution.h"
 
 namespace tk::tool {
 
@@ -32,8 +33,7 @@ struct VerifyRequest {
   const std::vector<ResolvedArgument> &arguments;
   const std::vector<std::shared_ptr<ArrayArgument>> &arrays; // allocated, with their first contents; unchanged afterwards
   std::array<int64_t, 3> grid;
-  const LoadedKernel &loaded;
-  runtime::CpuDevice &device;
+  Executable &executable;
   uint64_t operationLimit; // elements that the interpreter may compute
 };
 

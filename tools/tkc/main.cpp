@@ -19,6 +19,7 @@ constexpr const char *overview = "tkc: compiles and runs kernels written in .tk\
                                  "  run FILE [NAME=VALUE ...]   compile a kernel, launch it, check the result, measure the time\n"
                                  "  compile FILE                make an object file, or show a stage of the compilation\n"
                                  "  check FILE...               find errors\n"
+                                 "  devices                     list what kernels can run on here\n"
                                  "\n"
                                  "`tkc VERB --help` lists the options of a verb, `tkc --version` the version.\n"
                                  "Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n";
@@ -44,8 +45,10 @@ int dispatch(const std::vector<std::string> &arguments) {
     return compileVerb(rest);
   if (verb == "check")
     return checkVerb(rest);
-  std::string near = lang::nearest(verb, {"run", "compile", "check"});
-  throw Failure(Status::Usage, fmt::format("unknown verb `{}`{}", verb, near.empty() ? ": expected run, compile or check" : fmt::format("; did you mean `{}`?", near)));
+  if (verb == "devices")
+    return devicesVerb(rest);
+  std::string near = lang::nearest(verb, {"run", "compile", "check", "devices"});
+  throw Failure(Status::Usage, fmt::format("unknown verb `{}`{}", verb, near.empty() ? ": expected run, compile, check or devices" : fmt::format("; did you mean `{}`?", near)));
 }
 
 /// Rendered diagnostics stand as they are, a single message gets its prefix.

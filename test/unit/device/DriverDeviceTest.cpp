@@ -4,7 +4,7 @@
 #include "runtime/device/PrintBuffer.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "test/unit/runtime/Thrown.h"
-#include <catch2/catch.hpp>
+#include "Catch.h"
 #include <cstring>
 
 using namespace tk;

@@ -1,7 +1,7 @@
 // Records of a GPU's print buffer as lines: the text of every kind of element, the order, and what can't be.
 #include "runtime/device/PrintBuffer.h"
 #include "test/unit/runtime/Thrown.h"
-#include <catch2/catch.hpp>
+#include "Catch.h"
 #include <cstring>
 
 using namespace tk;

@@ -5,6 +5,7 @@
 #include "tools/tkc/Targets.h"
 #include "tools/tkc/ValueText.h"
 #include "Catch.h"
+#include "runtime/device/cuda/CudaDevice.h"
 #include <filesystem>
 #include <unistd.h>
 
@@ -190,9 +191,26 @@ TEST_CASE("flags that are wrong", "[arguments]") {
 }
 
 TEST_CASE("targets", "[arguments]") {
-  checkTarget("cpu");
-  checkTarget("x86-64-v4");
-  CHECK(contains(failure([] { checkTarget("sm_90a"); }, Status::Device), "`--emulate`"));
-  CHECK(contains(failure([] { checkTarget("sm_90x"); }), "did you mean `sm_90a`?"));
-  CHECK(contains(failure([] { checkTarget("cpu,sm_80"); }), "several targets"));
+  CHECK_FALSE(isGpuTarget("cpu"));
+  CHECK_FALSE(isGpuTarget("x86-64-v4"));
+  CHECK(isGpuTarget("sm_90a"));
+  CHECK(isGpuTarget("cuda"));
+  CHECK(compileTarget("sm_120a") == "sm_120a");
+  CHECK(contains(failure([] { isGpuTarget("gfx942"); }, Status::Device), "`gfx942` is not available"));
+  CHECK(contains(failure([] { isGpuTarget("sm_90x"); }), "did you mean `sm_90a`?"));
+  CHECK(contains(failure([] { isGpuTarget("cpu,sm_80"); }), "several targets"));
+  CHECK(choosePlace("cpu", false).device == nullptr);
+  CHECK(contains(failure([] { choosePlace("cpu", true); }), "`--emulate` needs the GPU"));
+  CHECK(contains(failure([] { choosePlace("", true); }), "`--emulate` needs the GPU"));
+  CHECK(contains(failure([] { choosePlace("cuda", true); }), "`--emulate` needs the GPU"));
+  std::string why;
+  if (runtime::cudaDevices(&why).empty()) {
+    CHECK(choosePlace("", false).target == "cpu");
+    for (const char *target : {"cuda", "sm_75", "sm_90a"}) {
+      std::string text = failure([&] { choosePlace(target, false); }, Status::Device);
+      CHECK(contains(text, why));
+      CHECK(contains(text, "add `--emulate`"));
+    }
+    CHECK(contains(failure([] { compileTarget("cuda"); }, Status::Device), "name one"));
+  }
 }

@@ -1,7 +1,7 @@
 // The text form of a kernel's description: what is written is read back, and anything else is refused with its line.
 #include "runtime/KernelAbi.h"
 #include "compiler/target/nvidia/NvidiaTargets.h"
-#include <catch2/catch.hpp>
+#include "Catch.h"
 
 using namespace tk;
 using namespace tk::runtime;

@@ -1,0 +1,28 @@
+// See GpuTarget.h.
+#include "runtime/jit/GpuTarget.h"
+#include "compiler/target/nvidia/NvidiaTargets.h"
+#include "tk/error.h"
+#include <fmt/format.h>
+
+namespace tk::jit {
+
+std::string targetOf(const runtime::GpuProperties &device) {
+  if (const nvidia::Target *target = nvidia::targetFor(device.architecture))
+    return std::string(target->name);
+  throw Error(ErrorKind::Device, fmt::format("{} has compute capability {}.{}; tkc serves {}.{} and later", device.name, device.architecture / 10,
+                                             device.architecture % 10, nvidia::targets[0].sm / 10, nvidia::targets[0].sm % 10));
+}
+
+bool runs(const runtime::GpuProperties &device, const std::string &name) {
+  const nvidia::Target *target = nvidia::findTarget(name);
+  return target && (target->isExact() ? target->sm == device.architecture : target->sm <= device.architecture);
+}
+
+std::shared_ptr<runtime::GpuKernel> makeKernel(runtime::GpuDevice &device, const compiler::CompiledKernel &compiled) {
+  if (compiled.objectKind == compiler::ObjectKind::Elf)
+    throw Error(ErrorKind::Internal, fmt::format("`{}` was compiled for the CPU and can't run on {}", compiled.abi.entry, device.properties().name));
+  runtime::GpuImage image{compiled.objectKind == compiler::ObjectKind::Ptx ? runtime::GpuImage::Kind::Ptx : runtime::GpuImage::Kind::Binary, compiled.object};
+  return device.makeKernel(image, compiled.abi);
+}
+
+} // namespace tk::jit

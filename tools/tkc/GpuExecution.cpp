@@ -1,0 +1,162 @@
+// Kernels on a GPU, real or emulated.
+#include "runtime/device/cpu/ThreadPool.h"
+#include "runtime/jit/GpuTarget.h"
+#include "tk/error.h"
+#include "tools/tkc/Execution.h"
+#include "tools/tkc/Failure.h"
+#include <chrono>
+#include <map>
+
+namespace tk::tool {
+
+namespace {
+using runtime::DeviceAddress;
+using runtime::GpuDevice;
+
+/// Device memory that goes with the object.
+class DeviceMemory {
+public:
+  DeviceMemory(GpuDevice &device, size_t bytes) : device(&device), address(device.allocate(bytes)) {}
+  DeviceMemory(DeviceMemory &&other) noexcept : device(std::exchange(other.device, nullptr)), address(other.address) {}
+  DeviceMemory &operator=(DeviceMemory &&) = delete;
+  ~DeviceMemory() {
+    try {
+      if (device)
+        device->free(address);
+    } catch (const Error &) { // the context is lost, and the memory with it
+    }
+  }
+  DeviceAddress get() const { return address; }
+
+private:
+  GpuDevice *device;
+  DeviceAddress address;
+};
+
+/// Copies of the arrays of a launch in device memory.
+class DeviceArrays {
+public:
+  DeviceArrays(GpuDevice &device, const compiler::KernelAbi &abi, const HostArrays &host) : device(device), abi(abi), host(host) {
+    for (const compiler::ArgumentSlot &slot : abi.slots) {
+      const ArrayArgument *array = slot.isHidden() ? nullptr : arrayOf(slot, host.arguments);
+      if (!array || copies.count(array))
+        continue;
+      const DeviceMemory &copy = copies.emplace(array, DeviceMemory(device, array->array.bytes())).first->second;
+      device.copyIn(copy.get(), host.address(*array), array->array.bytes(), nullptr);
+    }
+  }
+  std::vector<uint64_t> slots() const {
+    return slotBits(abi.slots, host.arguments, [&](const ArrayArgument &array) { return copies.at(&array).get(); });
+  }
+  void copyBack() const {
+    for (const compiler::ArgumentSlot &slot : abi.slots)
+      if (const ArrayArgument *array = slot.written && !slot.isHidden() ? arrayOf(slot, host.arguments) : nullptr)
+        device.copyOut(host.address(*array), copies.at(array).get(), array->array.bytes(), nullptr);
+  }
+  const std::map<const ArrayArgument *, DeviceMemory> &all() const { return copies; }
+
+private:
+  GpuDevice &device;
+  const compiler::KernelAbi &abi;
+  const HostArrays &host;
+  std::map<const ArrayArgument *, DeviceMemory> copies;
+};
+
+/// Runs `work`; what the device says is the end of this run.
+template <typename Work> auto guarded(Work work) {
+  try {
+    return work();
+  } catch (const Error &error) {
+    throw Failure(Status::Device, error.what());
+  }
+}
+
+class GpuExecutable : public Executable {
+public:
+  GpuExecutable(std::shared_ptr<GpuDevice> device, bool flushL2, const compiler::CompiledKernel &compiled)
+      : Executable(compiled.abi), device(std::move(device)), flushL2(flushL2), kernel(jit::makeKernel(*this->device, compiled)) {}
+
+  bool runsSamples() const override { return false; }
+  void run(const HostArrays &host, std::array<int64_t, 3> grid, const std::vector<uint64_t> *) override {
+    guarded([&] {
+      DeviceArrays arrays(*device, abi(), host);
+      device->launch(*kernel, arrays.slots().data(), grid, nullptr);
+      device->synchronize(nullptr);
+      arrays.copyBack();
+    });
+  }
+  Timing measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, double budget) override {
+    return guarded([&] { return time(arrays, grid, before, budget); });
+  }
+
+private:
+  Timing time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, double budget);
+
+  std::shared_ptr<GpuDevice> device;
+  bool flushL2;
+  std::shared_ptr<runtime::GpuKernel> kernel;
+};
+
+/// Between the two events of a measurement there is the kernel alone: what is put on the stream before keeps the device busy until the host has enqueued all of
+/// it.
+Timing GpuExecutable::time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, double budget) {
+  using Clock = std::chrono::steady_clock;
+  constexpr size_t least = 3, most = 10000, warmUps = 3;
+  before.restore();
+  DeviceArrays arrays(*device, abi(), host);
+  std::vector<uint64_t> slots = arrays.slots();
+  struct Saved {
+    const DeviceMemory &live;
+    DeviceMemory copy;
+    size_t bytes;
+  };
+  std::vector<Saved> saved;
+  for (const auto &[array, memory] : arrays.all())
+    if (before.holds(*array)) {
+      saved.push_back({memory, DeviceMemory(*device, array->array.bytes()), array->array.bytes()});
+      device->copy(saved.back().copy.get(), memory.get(), saved.back().bytes, nullptr);
+    }
+  size_t busyBytes = std::max<size_t>(flushL2 ? 4 * device->properties().l2Bytes : 0, size_t(64) << 20);
+  DeviceMemory busy(*device, busyBytes);
+
+  std::vector<double> seconds;
+  auto start = Clock::now();
+  auto once = [&] {
+    if (flushL2)
+      device->fill(busy.get(), 0, busyBytes, nullptr);
+    for (const Saved &entry : saved)
+      device->copy(entry.live.get(), entry.copy.get(), entry.bytes, nullptr);
+    if (!flushL2 && saved.empty())
+      device->launch(*kernel, slots.data(), grid, nullptr); // it may run twice: it reads nothing that it writes
+    return device->measure(nullptr, [&] { device->launch(*kernel, slots.data(), grid, nullptr); });
+  };
+  for (size_t i = 0; i < warmUps; ++i)
+    once();
+  do
+    seconds.push_back(once());
+  while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
+  device->synchronize(nullptr);
+  return timingOf(std::move(seconds));
+}
+
+class GpuExecution : public Execution {
+public:
+  GpuExecution(std::shared_ptr<GpuDevice> device, bool flushL2, Printer printer) : device(std::move(device)), flushL2(flushL2) {
+    this->device->setPrinter(std::move(printer));
+  }
+  std::unique_ptr<Executable> load(compiler::CompiledKernel kernel) override { return std::make_unique<GpuExecutable>(device, flushL2, kernel); }
+  std::string place() const override { return device->properties().name; }
+  runtime::ThreadPool &pool() override { return hostThreads; }
+
+private:
+  std::shared_ptr<GpuDevice> device;
+  bool flushL2;
+  runtime::ThreadPool hostThreads;
+};
+} // namespace
+
+std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, bool flushL2, Printer printer) {
+  return std::make_unique<GpuExecution>(std::move(device), flushL2, std::move(printer));
+}
+
+} // namespace tk::tool
