@@ -1,4 +1,4 @@
-// Fibers over ucontext, with the annotations that the address sanitizer needs to follow them.
+// Fibers over ucontext, with the annotations that the address and thread sanitizers need to follow them.
 #include "runtime/device/cpu/Fiber.h"
 #include <cstdint>
 #include <sys/mman.h>
@@ -9,11 +9,19 @@
 #include <sanitizer/common_interface_defs.h>
 #define TK_ADDRESS_SANITIZER 1
 #endif
+#if __has_feature(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#define TK_THREAD_SANITIZER 1
+#endif
 #endif
 
 namespace tk::runtime {
 
 Fiber::~Fiber() {
+#ifdef TK_THREAD_SANITIZER
+  if (stack && threadSanitizerFiber)
+    __tsan_destroy_fiber(threadSanitizerFiber);
+#endif
   if (stack)
     munmap(stack, stackSize);
 }
@@ -28,6 +36,10 @@ bool Fiber::prepare(size_t stackBytes, void (*entry)(void *), void *entryArgumen
     stack = static_cast<char *>(memory);
     mprotect(stack, page, PROT_NONE);
   }
+#ifdef TK_THREAD_SANITIZER
+  if (!threadSanitizerFiber)
+    threadSanitizerFiber = __tsan_create_fiber(0);
+#endif
   function = entry, argument = entryArgument;
   fakeStack = nullptr;
   sanitizerBottom = stack + page, sanitizerSize = stackSize - page;
@@ -62,6 +74,11 @@ void Fiber::switchFrom(Fiber &from, bool fromIsDone) {
   cameFrom = &from;
 #ifdef TK_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(fromIsDone ? nullptr : &from.fakeStack, sanitizerBottom, sanitizerSize);
+#endif
+#ifdef TK_THREAD_SANITIZER
+  if (!from.stack) // a thread's own stack
+    from.threadSanitizerFiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(threadSanitizerFiber, 0);
 #endif
   swapcontext(&from.context, &context);
   from.arrived();

@@ -33,6 +33,7 @@ private:
   void *fakeStack = nullptr;
   const void *sanitizerBottom = nullptr;
   size_t sanitizerSize = 0;
+  [[maybe_unused]] void *threadSanitizerFiber = nullptr; // what the thread sanitizer calls it
 };
 
 } // namespace tk::runtime
