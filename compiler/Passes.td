@@ -13,7 +13,8 @@ class TK_Pass<string argument, string operation> : Pass<argument, operation> {
 def InlinePass : TK_Pass<"tk-inline", "::mlir::ModuleOp"> {
   let summary = "inlines calls of private helpers and drops functions that nothing calls";
   let options = [Option<"maxOperations", "max-operations", "unsigned", "1000000", "most operations a function may have after inlining">,
-                 Option<"maxDepth", "max-depth", "unsigned", "200", "deepest chain of calls">];
+                 Option<"maxDepth", "max-depth", "unsigned", "200", "deepest chain of calls">,
+                 Option<"noinlineToo", "noinline-too", "bool", "false", "functions that ask not to be inlined are inlined as well">];
 }
 
 def SimplifyPass : TK_Pass<"tk-simplify", "::tk::tt::FuncOp"> {

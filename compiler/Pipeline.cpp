@@ -18,6 +18,10 @@ void buildTilePipeline(mlir::OpPassManager &passes) {
 }
 
 void buildCpuPipeline(mlir::OpPassManager &passes) {
+  // The emitter makes one function of a kernel, so the calls that are left, of noinline functions, end here.
+  InlinePassOptions everything;
+  everything.noinlineToo = true;
+  passes.addPass(createInlinePass(everything));
   // Math functions become the library's arithmetic before tiles are grouped into loops, so that they run on vectors there.
   passes.addPass(createExpandMathPass());
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());

@@ -1,8 +1,8 @@
 // Inlines calls of private helpers and drops the functions that nothing calls any more.
 //
 // Why: every later pass and code generator sees one function per kernel, so that pointers, masks and loops of a helper join those of its caller.
-// A helper stays a call when it has the attribute `noinline = true`, calls itself in a circle, or has more than one block. Chains of calls and the
-// size of the result are limited, so that no input makes this pass run away.
+// A helper stays a call when it has the attribute `noinline = true` (unless the option `noinline-too` says otherwise, for targets without calls), calls itself
+// in a circle, or has more than one block. Chains of calls and the size of the result are limited, so that no input makes this pass run away.
 //
 //   tt.func public @k(%x: i32) { %0 = tt.call @twice(%x) : (i32) -> i32  ... }       tt.func public @k(%x: i32) { %0 = arith.addi %x, %x : i32  ... }
 //   tt.func private @twice(%a: i32) -> i32 { %0 = arith.addi %a, %a : i32            ->
@@ -23,8 +23,9 @@ static bool isNoinline(tt::FuncOp function) {
   return (attribute && attribute.getValue()) || function->getAttrOfType<UnitAttr>("noinline");
 }
 
-static bool mayBeInlined(tt::FuncOp function) {
-  return !function.isKernel() && !isNoinline(function) && function.getBody().hasOneBlock() && isa<tt::ReturnOp>(function.getBody().front().back());
+static bool mayBeInlined(tt::FuncOp function, bool noinlineToo) {
+  return !function.isKernel() && (noinlineToo || !isNoinline(function)) && function.getBody().hasOneBlock() &&
+         isa<tt::ReturnOp>(function.getBody().front().back());
 }
 
 /// Every operation that came from the callee tells both places.
@@ -55,6 +56,7 @@ namespace {
 struct Inliner {
   SymbolTableCollection symbols;
   unsigned maxOperations = 0, maxDepth = 0;
+  bool noinlineToo = false;
   enum State { Open, Done };
   DenseMap<Operation *, State> states;
 
@@ -76,7 +78,7 @@ struct Inliner {
       } else if (state->second == Open) {
         continue; // a circle
       }
-      if (!mayBeInlined(callee))
+      if (!mayBeInlined(callee, noinlineToo))
         continue;
       size += countOperations(callee);
       if (size > maxOperations)
@@ -96,6 +98,7 @@ public:
     Inliner inliner;
     inliner.maxOperations = maxOperations;
     inliner.maxDepth = maxDepth;
+    inliner.noinlineToo = noinlineToo;
     for (auto function : getOperation().getOps<tt::FuncOp>())
       if (!inliner.states.count(function) && failed(inliner.visit(function, 1)))
         return signalPassFailure();

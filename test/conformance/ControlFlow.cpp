@@ -192,12 +192,49 @@ def k(out, stop):
     store(out + p, p + 1)
 )").out(numbers(DType::I32, {1, 2, 3, 0, 0, 0})).value(int64_t(3)).programs(6);
 }
+/// Calls that stay calls in the IR.
+void addNoinline(Suite &suite) {
+  suite.add("N12.noinline.scalars", R"(
+@jit(noinline=True)
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+@jit(noinline=True)
+def both(a, b):
+    if a > b:
+        return a - b, collatz(a)
+    return b - a, collatz(b)
+
+def k(n, out):
+    for i in range(1, n):
+        d, s = both(i, n)
+        e, t = both(n, i)
+        store(out + 2 * i, d + e)
+        store(out + 2 * i + 1, s + t)
+)").value(int64_t(6)).out(integers(DType::I32, {0, 0, 10, 16, 8, 16, 6, 16, 4, 16, 2, 16}));
+  suite.add("N12.noinline.pointers", R"(
+@jit(noinline=True)
+def add_into(p, v, n):
+    i = arange(0, 16)
+    store(p + i, load(p + i, mask=i < n) + v, mask=i < n)
+
+def k(out, n):
+    add_into(out, 1.5, n)
+    add_into(out + 4, 2, n)
+    add_into(out, 1.5, n - 1)
+)").inout(filled(DType::F32, 12, 1), numbers(DType::F32, {4, 4, 4, 4, 6, 4.5, 3, 3, 3, 3, 1, 1})).value(int64_t(6));
+}
 } // namespace
 
 void addControlFlow(Suite &suite) {
   addWhere(suite);
   addConditions(suite);
   addLoops(suite);
+  addNoinline(suite);
 }
 
 } // namespace tk::conformance

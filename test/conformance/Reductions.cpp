@@ -245,6 +245,60 @@ def larger_magnitude(a, b):
 def k(x, out):
     store(out, reduce(load(x + arange(0, 5)), 0, larger_magnitude))
 )").in(numbers(DType::F32, {1, -7, 3, 6, 2})).out(numbers(DType::F32, {-7}));
+  // Control flow at run time in the function: the larger last digit wins, of equal ones the left; zeros never do.
+  Values digits(DType::I32, {}), byEach(DType::I32, {});
+  for (size_t i = 0; i < 12 * 37; ++i)
+    digits.bits.push_back(i * 7919 % 1000 / 3);
+  auto pick = [](uint64_t a, uint64_t b) { return a == 0 ? b : b == 0 || a % 10 >= b % 10 ? a : b; };
+  for (size_t row = 0; row < 12; ++row) {
+    uint64_t best = digits.bits[row * 37];
+    for (size_t i = 1; i < 37; ++i)
+      best = pick(best, digits.bits[row * 37 + i]);
+    byEach.bits.push_back(best);
+  }
+  for (size_t column = 0; column < 37; ++column) {
+    uint64_t best = digits.bits[column];
+    for (size_t row = 1; row < 12; ++row)
+      best = pick(best, digits.bits[row * 37 + column]);
+    byEach.bits.push_back(best);
+  }
+  byEach.bits.push_back(byEach.bits[0]);
+  suite.add("N7.reduce.branches", R"(
+def choose(a, b):
+    if a == 0:
+        return b
+    r = a
+    if b != 0:
+        if b % 10 > a % 10:
+            r = b
+    return r
+
+def k(x, out):
+    i = arange(0, 12)[:, None] * 37 + arange(0, 37)[None, :]
+    store(out + arange(0, 12), reduce(load(x + i), 1, choose))
+    store(out + 12 + arange(0, 37), reduce(load(x + i), 0, choose))
+    store(out + 49, reduce(load(x + arange(0, 37)), 0, choose))
+)").in(digits).out(byEach);
+  suite.add("N7.reduce.assertion_in_a_branch", R"(
+def add(a, b):
+    if b > 5:
+        device_assert(b < 7, "large")
+    else:
+        device_assert(b < 6, "never")
+    return a + b
+
+def k(x, out):
+    store(out, reduce(load(x + arange(0, 8)), 0, add))
+)").in(counting(DType::I32, 8)).out(filled(DType::I32, 1)).withDebug().fails("large");
+  suite.add("N7.reduce.assertion_in_a_branch_holds", R"(
+def add(a, b):
+    if b > 5:
+        device_assert(b > 5, "never")
+    return a + b
+
+def k(x, out):
+    store(out, reduce(load(x + arange(0, 8)), 0, add))
+)").in(counting(DType::I32, 8)).out(integers(DType::I32, {28})).withDebug();
   suite.add("N7.reduce.wrong_count_is_an_error", R"(
 def one(a, b, c, d):
     return a

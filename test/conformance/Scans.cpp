@@ -217,6 +217,16 @@ def k(x, out):
 } // namespace
 
 void addScans(Suite &suite) {
+  suite.add("N7.scan.branches", R"(
+def since_zero(a, b):
+    if b == 0:
+        return b
+    return a + b
+
+def k(x, out):
+    i = arange(0, 8)
+    store(out + i, associative_scan(load(x + i), 0, since_zero))
+)").in(integers(DType::I32, {1, 2, 0, 3, 4, 0, 0, 5})).out(integers(DType::I32, {1, 3, 0, 3, 7, 0, 0, 5}));
   addCumulative(suite);
   addTuples(suite);
   addFaults(suite);

@@ -216,7 +216,8 @@ void Emitter::emitBody(Group &group, const Row &row, Point point, BodyMode mode)
   Value *valid = nullptr;
   int64_t extent = group.laneDim < 0 ? 1 : group.shape[group.laneDim];
   if (mode == BodyMode::Masked && extent % point.lanes != 0)
-    valid = b.CreateICmpSLT(b.CreateAdd(b.CreateVectorSplat(point.lanes, point.index[group.laneDim]), laneIndices(point.lanes, b.getInt64Ty())), b.CreateVectorSplat(point.lanes, i64(extent)), "valid");
+    valid = b.CreateICmpSLT(b.CreateAdd(b.CreateVectorSplat(point.lanes, point.index[group.laneDim]), laneIndices(point.lanes, b.getInt64Ty())),
+                            b.CreateVectorSplat(point.lanes, i64(extent)), "valid");
   for (mlir::Operation *op : group.ops) {
     setLocation(op);
     if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
@@ -298,15 +299,39 @@ SmallVector<LaneValue> Emitter::combine(mlir::Region &region, ArrayRef<LaneValue
   for (LaneValue operand : operands)
     if (operand.isVector)
       lanes = cast<FixedVectorType>(operand.value->getType())->getNumElements();
+  return combineBlock(block, values, lanes, {});
+}
+
+/// The values that the block's terminator hands on. An `if` is both of its sides and a choice, since lanes go different ways; `guard`: the condition under
+/// which this block counts.
+SmallVector<LaneValue> Emitter::combineBlock(mlir::Block &block, DenseMap<mlir::Value, LaneValue> &values, unsigned lanes, LaneValue guard) {
   auto find = [&](mlir::Value value) -> LaneValue {
     auto it = values.find(value);
     return it != values.end() ? it->second : LaneValue{scalar(value), false};
   };
+  auto both = [&](LaneValue lhs, LaneValue rhs) -> LaneValue {
+    unsigned width = lhs.isVector || rhs.isVector ? lanes : 0;
+    return lhs.value ? LaneValue{b.CreateAnd(vectorize(lhs, width), vectorize(rhs, width)), width != 0} : rhs;
+  };
   for (mlir::Operation &op : block.without_terminator()) {
     if (mlir::isa<mlir::arith::ConstantOp>(op))
       continue;
-    if (auto check = mlir::dyn_cast<tt::AssertOp>(op)) {
-      emitAssert(check, find(check.getCondition()).value);
+    if (auto check = mlir::dyn_cast<tt::AssertOp>(op)) { // such a combination runs on single elements
+      Value *holds = find(check.getCondition()).value;
+      emitAssert(check, guard.value ? b.CreateOr(holds, b.CreateNot(guard.value)) : holds);
+      continue;
+    }
+    if (auto branch = mlir::dyn_cast<mlir::scf::IfOp>(op)) {
+      LaneValue condition = find(branch.getCondition()), otherwise{b.CreateNot(condition.value), condition.isVector};
+      SmallVector<LaneValue> yes = combineBlock(branch.getThenRegion().front(), values, lanes, both(guard, condition)), no;
+      if (!branch.getElseRegion().empty())
+        no = combineBlock(branch.getElseRegion().front(), values, lanes, both(guard, otherwise));
+      if (!error.empty())
+        break;
+      for (auto [result, first, second] : llvm::zip(branch.getResults(), yes, no)) {
+        unsigned width = condition.isVector || first.isVector || second.isVector ? lanes : 0;
+        values[result] = {b.CreateSelect(vectorize(condition, width), vectorize(first, width), vectorize(second, width)), width != 0};
+      }
       continue;
     }
     if (!isElementwise(&op)) {

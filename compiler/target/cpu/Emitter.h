@@ -143,6 +143,7 @@ private:
   void accumulate(tt::ReduceOp op, const Point &point, llvm::Value *valid, BodyMode mode);
   void finishReductions(Group &group, Point point, unsigned lanes);
   llvm::SmallVector<LaneValue> combine(mlir::Region &region, llvm::ArrayRef<LaneValue> operands);
+  llvm::SmallVector<LaneValue> combineBlock(mlir::Block &block, llvm::DenseMap<mlir::Value, LaneValue> &values, unsigned lanes, LaneValue guard);
   llvm::SmallVector<llvm::Value *> combineAfterFirst(mlir::Region &region, llvm::Value *isFirst, llvm::ArrayRef<LaneValue> before, llvm::ArrayRef<LaneValue> element, unsigned lanes);
   bool isReorderable(tt::ReduceOp op);
   llvm::DenseMap<mlir::Value, llvm::SmallVector<llvm::Value *>> accumulators;

@@ -1,4 +1,5 @@
 // RUN: tk-opt %s --tk-inline | FileCheck %s
+// RUN: tk-opt %s --tk-inline=noinline-too | FileCheck %s --check-prefix=ALL
 // RUN: tk-opt %s --tk-inline --mlir-print-debuginfo | FileCheck %s --check-prefix=LOCATION
 
 // A helper that calls a helper, with control flow and several results. Values of the caller take the place of the arguments.
@@ -18,6 +19,11 @@
 // CHECK-NEXT: tt.call @kept(%[[P]])
 // CHECK-NEXT: tt.call @elsewhere(%[[P]])
 // CHECK-NEXT: tt.return
+
+// ALL: tt.call @even
+// ALL-NOT: @kept
+// ALL: tt.store %{{.*}}, %c0
+// ALL: tt.call @elsewhere
 
 // LOCATION-LABEL: tt.func public @kernel
 // LOCATION: arith.addi {{.*}} loc(#[[INLINED:.*]])
