@@ -23,8 +23,8 @@ static bool peerIsRight() {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 4 && std::strcmp(argv[1], "--matrix-child") == 0)
-    return matrixChild(argv[2], std::atoi(argv[3]));
+  if (argc == 6 && std::strcmp(argv[1], "--matrix-child") == 0)
+    return matrixChild(argv[2], std::atoi(argv[3]), argv[4][0] == '1', std::atoi(argv[5]));
   std::string tkc = "tkc", json;
   std::vector<std::string> groups;
   for (int i = 1; i < argc; ++i)

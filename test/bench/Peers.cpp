@@ -100,6 +100,63 @@ void softmaxRows(const float *x, float *out, int64_t columns, int64_t firstRow, 
     softmaxRow(x + row * columns, out + row * columns, columns);
 }
 
+namespace {
+
+void layerNormRow(const float *__restrict x, const float *__restrict weight, const float *__restrict bias, float *__restrict out, int64_t columns, float eps) {
+  constexpr int64_t kStep = 4 * kLanes;
+  Floats sums[4] = {splat(0), splat(0), splat(0), splat(0)};
+  int64_t i = 0;
+  for (; i + kStep <= columns; i += kStep)
+    for (int j = 0; j < 4; ++j)
+      sums[j] += load(x + i + j * kLanes);
+  float total = sumOf((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; i < columns; ++i)
+    total += x[i];
+  const float mean = total / static_cast<float>(columns);
+
+  Floats squares[4] = {splat(0), splat(0), splat(0), splat(0)};
+  for (i = 0; i + kStep <= columns; i += kStep)
+    for (int j = 0; j < 4; ++j) {
+      const Floats apart = load(x + i + j * kLanes) - mean;
+      squares[j] += apart * apart;
+    }
+  float variance = sumOf((squares[0] + squares[1]) + (squares[2] + squares[3]));
+  for (; i < columns; ++i)
+    variance += (x[i] - mean) * (x[i] - mean);
+  const float scale = 1.0f / __builtin_sqrtf(variance / static_cast<float>(columns) + eps);
+
+  for (i = 0; i < columns; ++i)
+    out[i] = (x[i] - mean) * scale * weight[i] + bias[i];
+}
+
+float widen(float value) { return value; }
+float widen(Bf16 value) { return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16); }
+
+template <typename T> void multiplyRows(const T *__restrict a, const T *__restrict b, float *__restrict c, int64_t n, int64_t firstRow, int64_t endRow) {
+  constexpr int64_t kDepth = 64, kColumns = 256;
+  std::memset(c + firstRow * n, 0, (endRow - firstRow) * n * sizeof(float));
+  for (int64_t k0 = 0; k0 < n; k0 += kDepth)
+    for (int64_t j0 = 0; j0 < n; j0 += kColumns) {
+      const int64_t kEnd = k0 + kDepth < n ? k0 + kDepth : n, jEnd = j0 + kColumns < n ? j0 + kColumns : n;
+      for (int64_t i = firstRow; i < endRow; ++i)
+        for (int64_t k = k0; k < kEnd; ++k) {
+          const float item = widen(a[i * n + k]);
+          for (int64_t j = j0; j < jEnd; ++j)
+            c[i * n + j] += item * widen(b[k * n + j]);
+        }
+    }
+}
+
+} // namespace
+
+void layerNormRows(const float *x, const float *weight, const float *bias, float *out, int64_t columns, float eps, int64_t firstRow, int64_t endRow) {
+  for (int64_t row = firstRow; row < endRow; ++row)
+    layerNormRow(x + row * columns, weight, bias, out + row * columns, columns, eps);
+}
+
+void matmulRows(const float *a, const float *b, float *c, int64_t n, int64_t firstRow, int64_t endRow) { multiplyRows(a, b, c, n, firstRow, endRow); }
+void matmulRows(const Bf16 *a, const Bf16 *b, float *c, int64_t n, int64_t firstRow, int64_t endRow) { multiplyRows(a, b, c, n, firstRow, endRow); }
+
 float expOnce(float value) { return exponential(splat(value))[0]; }
 
 } // namespace tk::bench

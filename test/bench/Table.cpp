@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <sched.h>
+#include <thread>
 
 namespace tk::bench {
 
@@ -25,14 +26,21 @@ static double timeOf(const std::function<void()> &work) {
   return seconds() - start;
 }
 
-Medians measure(const std::function<void()> &ours, const std::function<void()> &peer, unsigned repetitions) {
-  std::vector<double> oursTimes, peerTimes;
-  for (unsigned i = 0; i < repetitions + 2; ++i) {
-    const double first = timeOf(ours), second = timeOf(peer);
+Medians measure(const std::function<void()> &ours, const std::function<void()> &peer, Repetition repetition) {
+  const auto one = [&](const std::function<void()> &work) {
+    if (repetition.settle) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      work();
+    }
+    return timeOf(work);
+  };
+  std::vector<double> oursTimes, peerTimes, ratios;
+  for (unsigned i = 0; i < repetition.rounds + 2; ++i) {
+    const double first = one(ours), second = one(peer);
     if (i >= 2)
-      oursTimes.push_back(first), peerTimes.push_back(second);
+      oursTimes.push_back(first), peerTimes.push_back(second), ratios.push_back(second / first);
   }
-  return {median(oursTimes), median(peerTimes)};
+  return {median(oursTimes), median(peerTimes), median(ratios)};
 }
 
 std::string machine() {

@@ -16,10 +16,16 @@ struct Row {
 
 struct Medians {
   double ours = 0, peer = 0; // seconds
+  double ratio = 0;          // median of the rounds' peer / ours: slow changes of the machine's speed cancel in each round
 };
 
-/// Runs both alternately, `repetitions` times each after two rounds that are not counted: what disturbs the machine disturbs both.
-Medians measure(const std::function<void()> &ours, const std::function<void()> &peer, unsigned repetitions = 20);
+struct Repetition {
+  unsigned rounds = 20;
+  /// The peer's idle threads spin for a while: each timed run follows an untimed one of its own side, and a pause comes before each change of sides.
+  bool settle = false;
+};
+/// Runs both alternately, after two rounds that are not counted: what disturbs the machine disturbs both.
+Medians measure(const std::function<void()> &ours, const std::function<void()> &peer, Repetition repetition = {});
 double median(std::vector<double> values);
 double seconds();
 
