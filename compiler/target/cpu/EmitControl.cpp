@@ -145,6 +145,8 @@ void Emitter::emitAlone(mlir::Operation *op) {
     return emitWhile(loop);
   if (auto dot = mlir::dyn_cast<tt::DotOp>(op))
     return emitDot(dot);
+  if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
+    return emitOperandLoad(load);
   if (auto reshape = mlir::dyn_cast<tt::ReshapeOp>(op))
     return emitReshape(reshape);
   if (auto scan = mlir::dyn_cast<tt::ScanOp>(op))

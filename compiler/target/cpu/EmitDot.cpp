@@ -9,10 +9,9 @@ using namespace llvm;
 namespace tk::cpu {
 
 namespace {
-/// One operand of the product: the buffer reduced to two dimensions.
+/// An operand of the product at one index of the batch.
 struct Matrix {
-  Value *base;
-  int64_t row, column;
+  Value *base, *row, *column; // strides
   Type *type;
 };
 } // namespace
@@ -33,22 +32,12 @@ void Emitter::emitDot(tt::DotOp op) {
     copyBuffer(accumulator->second, d, cType);
   uint64_t keep = target != targets.end() ? mark : arenaTop;
 
-  // A transposed operand is read through its strides; anything else virtual is made now.
-  auto operandBuffer = [&](mlir::Value value) {
-    if (auto trans = value.getDefiningOp<tt::TransOp>(); trans && !buffers.count(value)) {
-      Buffer source = bufferOf(trans.getSrc()), view = source;
-      for (auto [dim, from] : llvm::enumerate(trans.getOrder()))
-        view.strides[dim] = source.strides[from];
-      return view;
-    }
-    return bufferOf(value);
-  };
-  Buffer a = operandBuffer(op.getA()), bb = operandBuffer(op.getB());
-  if (bb.strides[rank - 1] != 1) {
+  Operand a = operandOf(op.getA()), right = operandOf(op.getB()), sum = operandOf(d);
+  if (right.strides[rank - 1] != i64(1)) {
     // Rows of b are read as vectors.
     Buffer packed = allocate(op.getB().getType());
-    copyBuffer(bb, packed, op.getB().getType());
-    bb = packed;
+    packOperand(right, packed, tt::shapeOf(op.getB().getType()));
+    right = operandOf(packed);
   }
   if (d.strides[rank - 1] != 1) {
     fail(op, "a dot whose accumulator isn't row-major is not supported on the CPU yet");
@@ -74,7 +63,7 @@ void Emitter::emitDot(tt::DotOp op) {
     return b.CreateIntrinsic(Intrinsic::fma, {sum->getType()}, {x, y, sum});
   };
   auto at = [&](const Matrix &m, Value *row, Value *column) {
-    return b.CreateInBoundsGEP(m.type, m.base, b.CreateAdd(b.CreateMul(row, i64(m.row), "", true, true), b.CreateMul(column, i64(m.column), "", true, true), "", true, true));
+    return b.CreateInBoundsGEP(m.type, m.base, b.CreateAdd(b.CreateMul(row, m.row), b.CreateMul(column, m.column)));
   };
   auto align = [](Type *type) { return Align(type->getPrimitiveSizeInBits() / 8); };
 
@@ -141,14 +130,14 @@ void Emitter::emitDot(tt::DotOp op) {
     if (M > whole)
       kernel(ma, mb, md, M - whole, widths, i64(whole), n);
   };
-  auto matrix = [&](const Buffer &buffer, ArrayRef<Value *> batch) {
+  auto matrix = [&](const Operand &operand, ArrayRef<Value *> batch) {
     Value *offset = i64(0);
     for (auto [dim, index] : llvm::enumerate(batch))
-      offset = b.CreateAdd(offset, b.CreateMul(index, i64(buffer.strides[dim])));
-    return Matrix{b.CreateInBoundsGEP(buffer.type, buffer.base, offset), buffer.strides[rank - 2], buffer.strides[rank - 1], buffer.type};
+      offset = b.CreateAdd(offset, b.CreateMul(index, operand.strides[dim]));
+    return Matrix{b.CreateInBoundsGEP(operand.type, operand.base, offset), operand.strides[rank - 2], operand.strides[rank - 1], operand.type};
   };
   forEach(cShape.drop_back(2), [&](ArrayRef<Value *> batch) {
-    Matrix ma = matrix(a, batch), mb = matrix(bb, batch), md = matrix(d, batch);
+    Matrix ma = matrix(a, batch), mb = matrix(right, batch), md = matrix(sum, batch);
     int64_t panel = 2 * vector, whole = N - N % panel;
     forLoop(i64(0), i64(whole), panel, "n", [&](Value *n) { rowsOf(ma, mb, md, {vector, vector}, n); });
     for (int64_t n = whole; n < N;) {

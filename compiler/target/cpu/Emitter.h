@@ -205,6 +205,21 @@ private:
   /// i1: the group's loads and stores may share one loop; null when no test is needed; nothing when none is possible.
   std::optional<llvm::Value *> overlapTest(const Step &step);
 
+  // EmitOperand.cpp
+  /// A matrix in memory, in the arena or where it was loaded from: like a Buffer, with strides that may be known at run time only.
+  struct Operand {
+    llvm::Value *base;
+    llvm::SmallVector<llvm::Value *> strides; // i64, in elements
+    llvm::Type *type;
+  };
+  bool wholeMask(mlir::Value mask, llvm::SmallVectorImpl<llvm::Value *> &conditions);
+  std::optional<Operand> operandInPlace(tt::LoadOp load, llvm::SmallVectorImpl<llvm::Value *> &conditions);
+  void emitOperandLoad(tt::LoadOp load);
+  Operand operandOf(mlir::Value value);
+  Operand operandOf(const Buffer &buffer);
+  void packOperand(const Operand &from, const Buffer &to, llvm::ArrayRef<int64_t> shape);
+  llvm::DenseMap<mlir::Value, Operand> operands;
+
   // EmitDot.cpp, EmitShape.cpp
   void emitDot(tt::DotOp op);
   void emitReshape(tt::ReshapeOp op);

@@ -93,9 +93,25 @@ void Plan::close() {
   isOpen = false;
 }
 
+/// Like a scalar it goes before the open group where it can, so that the group isn't cut in two.
+void Plan::placeOperandLoad(Operation &op) {
+  bool depends = llvm::any_of(open.ops, [](Operation *other) { return touchesMemory(*other) && !isa<tt::LoadOp>(other); });
+  for (Value operand : op.getOperands())
+    visitLeaves(operand, true, [&](Value leaf, bool) { depends |= leaf.getDefiningOp() && inOpen.contains(leaf.getDefiningOp()); });
+  if (depends)
+    close();
+  stepOfOp[&op] = steps.size();
+  Step step;
+  step.kind = Step::Alone;
+  step.ops.push_back(&op);
+  steps.push_back(std::move(step));
+}
+
 void Plan::place(Operation &op) {
   if (op.getNumResults() == 1 && isVirtual(op.getResult(0)))
     return;
+  if (isOperandLoad(&op))
+    return placeOperandLoad(op);
   if (auto shape = groupShape(op)) {
     if (isOpen && (open.shape != SmallVector<int64_t>(*shape) || !joins(op)))
       close();

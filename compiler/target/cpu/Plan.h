@@ -41,6 +41,7 @@ public:
 private:
   void place(mlir::Operation &op);
   void close();
+  void placeOperandLoad(mlir::Operation &op);
   bool joins(mlir::Operation &op);
   bool joins(mlir::Value operand);
   void planYield(mlir::Operation &terminator);
@@ -57,6 +58,9 @@ bool isVirtual(mlir::Value value);
 bool isView(mlir::Operation *op);
 /// Elementwise on scalars or tiles, without side effects.
 bool isElementwise(mlir::Operation *op);
+
+/// A load whose tile one dot may read where it lies, because nothing is written in between (EmitOperand.cpp). It stands alone.
+bool isOperandLoad(mlir::Operation *op);
 
 /// Calls `visit(leaf, identity)` for each work tile, block argument tile or scalar that the operand `value` is computed from through virtual tiles.
 void visitLeaves(mlir::Value value, bool identity, llvm::function_ref<void(mlir::Value leaf, bool identity)> visit);
