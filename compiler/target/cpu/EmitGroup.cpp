@@ -123,6 +123,7 @@ void Emitter::emitGroup(const Step &step, ArrayRef<GroupOut> outs, ArrayRef<Pref
       Group one = group;
       one.ops = store;
       one.outs.clear();
+      one.prefetches.clear();
       one.lanes = chooseLanes(one);
       emitGroupLoops(one);
     }

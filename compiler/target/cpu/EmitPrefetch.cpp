@@ -1,14 +1,16 @@
-// Prefetches in loops that leave the memory idle.
+// Prefetches for the next program.
 //
-// A kernel that loads a tile, computes on it and stores it alternates between waiting for memory and keeping it idle. So a group without accesses of its own, in the kernel's
-// outermost block, touches ahead what comes next: the rows that a later group of this program will store to, and those that the next program will load first. Addresses are
-// evaluated ahead of their place: scalar code that depends on arguments and program ids alone is repeated, with the next id for the next program. A prefetch never faults,
-// so a wrong guess (the last program, a masked-off lane) costs one instruction.
+// A kernel that loads a tile, computes on it and stores it alternates between waiting for memory and keeping it idle. So the groups of the kernel's outermost block touch ahead what
+// the next program will load and store, each group a share that goes by its work: a loop that only computes takes most. Addresses are evaluated ahead of their place: scalar
+// code that depends on arguments and program ids alone is repeated, with the next id. A prefetch never faults, so a wrong guess (the last program, a masked-off lane) costs one
+// instruction.
 #include "compiler/target/cpu/Emitter.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
 namespace tk::cpu {
+
+static constexpr int64_t kCacheLine = 64;
 
 /// A scalar before its operation has been emitted, or as the next program will have it; null when it depends on more than arguments and ids.
 Value *Emitter::scalarAhead(mlir::Value value) {
@@ -21,8 +23,8 @@ Value *Emitter::scalarAhead(mlir::Value value) {
     result = isKernelArgument ? scalars.lookup(value) : nullptr;
   } else if (auto id = mlir::dyn_cast<tt::GetProgramIdOp>(op)) {
     result = programIds[unsigned(id.getAxis())];
-    if (ahead->nextProgram && id.getAxis() == tt::ProgramDim::X)
-      result = b.CreateAdd(result, b.getInt32(1));
+    if (id.getAxis() == tt::ProgramDim::X)
+      result = b.CreateAdd(result, b.getInt32(1)), ahead->moves = true;
   } else if (auto count = mlir::dyn_cast<tt::GetNumProgramsOp>(op)) {
     result = gridSizes[unsigned(count.getAxis())];
   } else if (mlir::isa<mlir::arith::ConstantOp>(op)) {
@@ -41,31 +43,62 @@ Value *Emitter::scalarAhead(mlir::Value value) {
   return ahead->known[value] = result;
 }
 
+/// What a vector of the group costs, about.
+static int64_t workOf(const Step &step) { return int64_t(step.ops.size() + step.copies.size()) + 1; }
+
+/// The lines of `pointer`'s rows that step `index` touches, after those that the groups before it do.
+Emitter::Prefetch Emitter::prefetchShare(const Plan &plan, ArrayRef<unsigned> groups, unsigned index, mlir::Value pointer, bool write) {
+  Prefetch prefetch{pointer, write, 0, 0};
+  int64_t total = 0, before = 0, size = tt::bytesOf(mlir::cast<tt::PointerType>(tt::elementType(pointer.getType())).getPointeeType());
+  for (unsigned group : groups)
+    total += workOf(plan.steps[group]);
+  for (unsigned position : groups) {
+    const Step &step = plan.steps[position];
+    Group group;
+    group.ops = step.ops, group.shape = step.shape, group.laneDim = chooseLaneDim(step);
+    group.lanes = chooseLanes(group);
+    if (group.laneDim < 0)
+      break;
+    int64_t bodies = std::max<int64_t>(1, group.shape[group.laneDim] / group.lanes), lines = (group.shape[group.laneDim] * size + kCacheLine - 1) / kCacheLine;
+    before += workOf(step);
+    int64_t left = lines * before / total - prefetch.firstLine;
+    bool isLast = position == groups.back();
+    prefetch.linesPerBody = std::max<int64_t>(0, isLast ? (left + bodies - 1) / bodies : (2 * left + bodies) / (2 * bodies));
+    if (position == index)
+      return prefetch;
+    prefetch.firstLine += prefetch.linesPerBody * bodies;
+  }
+  prefetch.linesPerBody = 0;
+  return prefetch;
+}
+
 /// The tiles of pointers that step `index` of the kernel's outermost block should prefetch.
 SmallVector<Emitter::Prefetch> Emitter::choosePrefetches(const Plan &plan, unsigned index) {
   SmallVector<Prefetch> chosen;
   const Step &step = plan.steps[index];
-  auto isQuiet = [](const Step &candidate) { return candidate.kind == Step::Group && llvm::all_of(candidate.ops, [](mlir::Operation *op) { return mlir::isMemoryEffectFree(op) || mlir::isa<tt::ReduceOp>(op); }); };
-  if (step.ops.empty() || !isQuiet(step) || step.ops.front()->getParentOfType<tt::FuncOp>() != step.ops.front()->getParentOp())
+  if (step.ops.empty() || step.ops.front()->getParentOfType<tt::FuncOp>() != step.ops.front()->getParentOp())
     return chosen;
-  bool isFirst = true;
-  for (unsigned earlier = 0; earlier < index; ++earlier)
-    isFirst &= !isQuiet(plan.steps[earlier]);
-  if (!isFirst)
-    return chosen; // one group does it for all
-  constexpr unsigned most = 6;
-  for (unsigned other = 0; other < plan.steps.size(); ++other) {
-    if (plan.steps[other].kind != Step::Group || plan.steps[other].shape != step.shape)
+  SmallVector<unsigned> groups;
+  SmallVector<std::pair<mlir::Value, bool>> pointers;
+  for (auto [position, other] : llvm::enumerate(plan.steps)) {
+    if (other.kind != Step::Group || other.shape != step.shape || other.ops.empty())
       continue;
-    for (mlir::Operation *op : plan.steps[other].ops) {
-      if (auto load = mlir::dyn_cast<tt::LoadOp>(op); load && other < index)
-        chosen.push_back({load.getPtr(), true, false});
-      else if (auto store = mlir::dyn_cast<tt::StoreOp>(op); store && other > index)
-        chosen.push_back({store.getPtr(), false, true});
+    groups.push_back(position);
+    for (mlir::Operation *op : other.ops) {
+      if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
+        pointers.push_back({load.getPtr(), false});
+      else if (auto store = mlir::dyn_cast<tt::StoreOp>(op))
+        pointers.push_back({store.getPtr(), true});
     }
   }
-  if (chosen.size() > most)
-    chosen.truncate(most);
+  if (groups.size() < 2)
+    return chosen; // one loop has its loads and stores in flight together
+  constexpr unsigned most = 6;
+  if (pointers.size() > most)
+    pointers.truncate(most);
+  for (auto [pointer, write] : pointers)
+    if (Prefetch share = prefetchShare(plan, groups, index, pointer, write); share.linesPerBody > 0)
+      chosen.push_back(share);
   return chosen;
 }
 
@@ -76,7 +109,6 @@ void Emitter::beginPrefetches(const Group &group, Row &row, const Point &point) 
     if (!tileAddress(prefetch.pointer, base, offset) || !offset || laneStride(offset, group.laneDim) != 1)
       continue;
     Ahead state;
-    state.nextProgram = prefetch.nextProgram;
     state.active = true;
     std::map<std::pair<void *, Point>, LaneValue> kept;
     std::vector<std::pair<void *, Point>> keptTrail;
@@ -85,21 +117,21 @@ void Emitter::beginPrefetches(const Group &group, Row &row, const Point &point) 
     Value *start = scalarAhead(base), *first = start ? evalScalar(offset, point) : nullptr;
     ahead = nullptr;
     std::swap(memo, kept), std::swap(memoTrail, keptTrail);
-    if (!start || state.failed)
+    if (!start || state.failed || !state.moves)
       continue; // what was emitted is unused and goes away
     int64_t size = tt::bytesOf(mlir::cast<tt::PointerType>(tt::elementType(prefetch.pointer.getType())).getPointeeType());
     Value *address = b.CreateGEP(b.getInt8Ty(), start, b.CreateMul(b.CreateSExt(first, b.getInt64Ty()), i64(size)), "ahead");
-    row.prefetches.push_back({address, size, prefetch.write});
+    row.prefetches.push_back({b.CreateConstGEP1_64(b.getInt8Ty(), address, prefetch.firstLine * kCacheLine), prefetch.linesPerBody, prefetch.write});
   }
 }
 
-/// One prefetch for each cache line that the body's lanes stand for.
+/// The body's share of the lines.
 void Emitter::emitPrefetches(const Row &row, const Point &point) {
-  constexpr int64_t line = 64;
   for (const auto &prefetch : row.prefetches) {
-    Value *address = b.CreateGEP(b.getInt8Ty(), prefetch.address, b.CreateMul(point.index[point.laneDim], i64(prefetch.size), "", true, true));
-    for (int64_t offset = 0; offset < int64_t(point.lanes) * prefetch.size; offset += line)
-      b.CreateIntrinsic(Intrinsic::prefetch, {b.getPtrTy()}, {b.CreateConstGEP1_64(b.getInt8Ty(), address, offset), b.getInt32(prefetch.write), b.getInt32(3), b.getInt32(1)});
+    Value *line = b.CreateLShr(b.CreateMul(point.index[point.laneDim], i64(prefetch.lines * kCacheLine)), i64(Log2_32(point.lanes)));
+    Value *address = b.CreateGEP(b.getInt8Ty(), prefetch.address, line);
+    for (int64_t i = 0; i < prefetch.lines; ++i)
+      b.CreateIntrinsic(Intrinsic::prefetch, {b.getPtrTy()}, {b.CreateConstGEP1_64(b.getInt8Ty(), address, i * kCacheLine), b.getInt32(prefetch.write), b.getInt32(3), b.getInt32(1)});
   }
 }
 

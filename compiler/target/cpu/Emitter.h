@@ -50,8 +50,8 @@ struct Row {
   llvm::Value *bound = nullptr; // lanes below it have every structural mask true (i64), null: all
   llvm::Value *exact = nullptr; // i1: no 32-bit offset wraps within the row; null: always so
   struct Ahead {
-    llvm::Value *address; // at lane 0
-    int64_t size;         // of an element
+    llvm::Value *address; // of the first body's first line
+    int64_t lines;        // a body
     bool write;
   };
   llvm::SmallVector<Ahead> prefetches;
@@ -104,15 +104,17 @@ private:
   // EmitPrefetch.cpp
   struct Prefetch {
     mlir::Value pointer; // a tile
-    bool nextProgram, write;
+    bool write;
+    int64_t firstLine, linesPerBody; // of the row's cache lines
   };
   struct Ahead {
-    bool active = false, nextProgram = false, failed = false;
+    bool active = false, failed = false, moves = false; // moves: depends on the program id
     llvm::DenseMap<mlir::Value, llvm::Value *> known;
   };
   Ahead *ahead = nullptr; // set while addresses are evaluated before their place
   llvm::Value *scalarAhead(mlir::Value value);
   llvm::SmallVector<Prefetch> choosePrefetches(const Plan &plan, unsigned index);
+  Prefetch prefetchShare(const Plan &plan, llvm::ArrayRef<unsigned> groups, unsigned index, mlir::Value pointer, bool write);
   struct Group;
   void beginPrefetches(const Group &group, Row &row, const Point &point);
   void emitPrefetches(const Row &row, const Point &point);
