@@ -1,6 +1,8 @@
 // Every worker takes part in every run (a run of fewer threads leaves the rest idle for it): one counter to wake them, one to wait for them.
 #include "runtime/device/cpu/ThreadPool.h"
 #include <algorithm>
+#include <new>
+#include <pthread.h>
 #include <sched.h>
 #include <utility>
 
@@ -22,6 +24,15 @@ template <typename T> void waitWhile(std::atomic<T> &value, T old) {
       return;
   value.wait(old, std::memory_order_acquire);
 }
+
+std::atomic<unsigned> forkCount{0};
+
+/// How often this process is the child of a fork, counted since the first pool.
+unsigned forksSoFar() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { forkCount.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return forkCount.load(std::memory_order_relaxed);
+}
 } // namespace
 
 unsigned availableCores() {
@@ -32,13 +43,35 @@ unsigned availableCores() {
   return std::max(1u, std::thread::hardware_concurrency()); // more cores than the set can hold
 }
 
-ThreadPool::ThreadPool(unsigned threads) {
-  threads = threads ? threads : availableCores();
+ThreadPool::ThreadPool(unsigned threads) : forks(forksSoFar()) { start(threads ? threads : availableCores()); }
+
+void ThreadPool::start(unsigned threads) {
   for (unsigned i = 1; i < threads; ++i)
     workers.emplace_back([this, i] { work(i); });
 }
 
+/// Nothing can be done with the handles of threads that only the parent process has, not even destroy them: they are left as they are, and the state begins anew.
+void ThreadPool::restartAfterFork() {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  unsigned now = forksSoFar(), threads = size();
+  if (forks == now)
+    return;
+  static auto *abandoned = new std::vector<std::vector<std::thread> *>();
+  abandoned->push_back(new std::vector<std::thread>(std::move(workers)));
+  workers.clear();
+  new (&turn) std::mutex;
+  new (&failureMutex) std::mutex;
+  generation = 0, pending = 0, owner = std::thread::id(), task = nullptr, failure = nullptr;
+  start(threads);
+  forks = now;
+}
+
 ThreadPool::~ThreadPool() {
+  if (forks != forksSoFar()) { // see above
+    new std::vector<std::thread>(std::move(workers));
+    return;
+  }
   stopping = true;
   ++generation;
   generation.notify_all();
@@ -71,6 +104,8 @@ void ThreadPool::work(unsigned index) {
 }
 
 void ThreadPool::run(unsigned count, const std::function<void(unsigned)> &body) {
+  if (forks.load(std::memory_order_relaxed) != forksSoFar())
+    restartAfterFork();
   auto self = std::this_thread::get_id();
   bool nested = owner.load(std::memory_order_relaxed) == self || std::any_of(workers.begin(), workers.end(), [&](const std::thread &worker) { return worker.get_id() == self; });
   if (nested || workers.empty() || count <= 1) {

@@ -1,4 +1,5 @@
-// Persistent threads of the host: the calling thread and workers that sleep between calls.
+// Persistent threads of the host: the calling thread and workers that sleep between calls. In a child process after fork(), where the workers are gone, new ones start
+// with the next call.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -28,6 +29,8 @@ public:
   void parallelFor(uint64_t count, uint64_t chunk, const std::function<void(uint64_t, uint64_t)> &body);
 
 private:
+  void start(unsigned threads);
+  void restartAfterFork();
   void work(unsigned index);
   void call(unsigned index);
 
@@ -39,6 +42,7 @@ private:
   std::atomic<uint32_t> generation{0}; // counts runs
   std::atomic<uint32_t> pending{0};    // workers that have not finished the current run
   std::atomic<bool> stopping{false};
+  std::atomic<unsigned> forks;         // of the process when the workers started
   std::mutex failureMutex;
   std::exception_ptr failure;
 };
