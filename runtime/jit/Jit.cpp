@@ -3,6 +3,7 @@
 #include "lang/sema/ParamSpecs.h"
 #include "runtime/Specialization.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/jit/Containment.h"
 #include "runtime/jit/ObjectLoader.h"
 #include "runtime/jit/Program.h"
 #include "tk/kernel.h"
@@ -166,7 +167,14 @@ std::shared_ptr<const CompiledFunction> Kernel::Impl::find(const std::string &ke
   std::lock_guard lock(module->compileMutex);
   if (auto found = cached()) // compiled while this thread waited
     return found;
-  auto compiled = compile(bound);
+  std::shared_ptr<const CompiledFunction> compiled;
+  try {
+    jit::contained([&] { compiled = compile(bound); });
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::User)
+      (void)module->compiler.release(); // in a state that nobody knows, so not even destroyed
+    throw;
+  }
   std::lock_guard insertion(cacheMutex);
   return cache.emplace(key, std::move(compiled)).first->second;
 }
