@@ -4,6 +4,7 @@
 #include "runtime/Specialization.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/jit/Containment.h"
+#include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/ObjectLoader.h"
 #include "runtime/jit/Program.h"
 #include "tk/kernel.h"
@@ -19,7 +20,14 @@ namespace {
 /// Code for one specialization of a kernel.
 struct CompiledFunction {
   CpuFunction function;
+  std::shared_ptr<GpuKernel> gpu; // or this
   std::vector<compiler::ArgumentSlot> slots;
+};
+
+/// The arguments of a launch, one per parameter.
+struct Bound {
+  std::vector<const Argument *> arguments;
+  std::string key;
 };
 
 /// The host's threads, shared by all modules of the process; they start with the first launch.
@@ -49,8 +57,10 @@ struct Kernel::Impl {
   std::unordered_map<std::string, std::shared_ptr<const CompiledFunction>> cache;
 
   void readSignature();
-  std::shared_ptr<const CompiledFunction> find(const std::string &key, const std::vector<const Argument *> &bound);
-  std::shared_ptr<const CompiledFunction> compile(const std::vector<const Argument *> &bound);
+  Bound bind(GpuDevice *device, const Argument *arguments, size_t count) const;
+  std::shared_ptr<const CompiledFunction> find(GpuDevice *device, const Bound &bound);
+  std::shared_ptr<const CompiledFunction> compile(GpuDevice *device, const std::vector<const Argument *> &bound);
+  std::vector<uint64_t> slotsOf(const CompiledFunction &code, const Bound &bound) const;
   lang::ConstValue valueOf(const Argument &argument, const std::string &parameter) const;
 };
 
@@ -123,7 +133,7 @@ lang::ConstValue Kernel::Impl::valueOf(const Argument &argument, const std::stri
   return lang::ConstValue();
 }
 
-std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(const std::vector<const Argument *> &bound) {
+std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(GpuDevice *device, const std::vector<const Argument *> &bound) {
   std::vector<lang::ParamSpec> specs;
   for (size_t i = 0; i < bound.size(); ++i) {
     std::optional<lang::Annotation> annotation = annotations[i];
@@ -145,10 +155,18 @@ std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(const std::vector<
   if (!module->compiler)
     module->compiler = std::make_unique<compiler::Compiler>(), module->loader = std::make_unique<jit::ObjectLoader>();
   lang::Diagnostics diagnostics;
-  compiler::CompiledKernel compiled = module->compiler->compile(module->program->scope(), name, specs, compiler::Options(), diagnostics);
+  compiler::Options options;
+  if (device)
+    options.target = jit::targetOf(device->properties());
+  compiler::CompiledKernel compiled = module->compiler->compile(module->program->scope(), name, specs, options, diagnostics);
   if (compiled.object.empty())
     throw Error(diagnostics.hasErrors() ? ErrorKind::User : ErrorKind::Internal, diagnostics.hasErrors() ? diagnostics.render() : fmt::format("compiling `{}` gave no code and no message", name));
   auto result = std::make_shared<CompiledFunction>();
+  if (device) {
+    result->gpu = jit::makeKernel(*device, compiled);
+    result->slots = std::move(compiled.abi.slots);
+    return result;
+  }
   result->function.entry = reinterpret_cast<CpuEntry>(module->loader->load(compiled.object, compiled.abi.entry));
   result->function.arenaBytes = compiled.abi.arenaBytes;
   result->function.spins = compiled.abi.spins;
@@ -156,10 +174,10 @@ std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(const std::vector<
   return result;
 }
 
-std::shared_ptr<const CompiledFunction> Kernel::Impl::find(const std::string &key, const std::vector<const Argument *> &bound) {
+std::shared_ptr<const CompiledFunction> Kernel::Impl::find(GpuDevice *device, const Bound &bound) {
   auto cached = [&]() -> std::shared_ptr<const CompiledFunction> {
     std::lock_guard lock(cacheMutex);
-    auto it = cache.find(key);
+    auto it = cache.find(bound.key);
     return it == cache.end() ? nullptr : it->second;
   };
   if (auto found = cached())
@@ -169,14 +187,14 @@ std::shared_ptr<const CompiledFunction> Kernel::Impl::find(const std::string &ke
     return found;
   std::shared_ptr<const CompiledFunction> compiled;
   try {
-    jit::contained([&] { compiled = compile(bound); });
+    jit::contained([&] { compiled = compile(device, bound.arguments); });
   } catch (const Error &error) {
     if (error.kind() != ErrorKind::User)
       (void)module->compiler.release(); // in a state that nobody knows, so not even destroyed
     throw;
   }
   std::lock_guard insertion(cacheMutex);
-  return cache.emplace(key, std::move(compiled)).first->second;
+  return cache.emplace(bound.key, std::move(compiled)).first->second;
 }
 
 const std::string &Kernel::name() const { return impl->name; }
@@ -187,25 +205,56 @@ size_t Kernel::compiledCount() const {
   return impl->cache.size();
 }
 
-void Kernel::launchList(Stream stream, Grid grid, const Argument *arguments, size_t count) const {
-  if (stream.handle)
-    throw Error(ErrorKind::Device, "a stream was given, but this version launches on the host CPU only: pass tk::Stream()");
-  std::vector<const Argument *> bound = bindArguments(impl->name, impl->rules, arguments, count);
-  std::string key;
-  for (size_t i = 0; i < bound.size(); ++i) {
-    if (!bound[i] && impl->defaults[i])
-      bound[i] = &*impl->defaults[i];
-    appendKey(key, impl->rules[i], bound[i]);
+/// Checks that an array lies where the kernel runs.
+static void checkMemory(const Argument &argument, const std::string &parameter, GpuDevice *device) {
+  if (device && argument.memory == Argument::Memory::Host)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in host memory, but the stream is one of {}: copy it into a tk::DeviceArray", parameter, device->properties().name));
+  if (argument.memory == Argument::Memory::Device && argument.device != device)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in the memory of {}, but the stream is one of {}", parameter, argument.device->properties().name,
+                                             device ? device->properties().name : "the host"));
+}
+
+Bound Kernel::Impl::bind(GpuDevice *device, const Argument *arguments, size_t count) const {
+  Bound bound{bindArguments(name, rules, arguments, count), std::string(reinterpret_cast<const char *>(&device), sizeof(device))};
+  for (size_t i = 0; i < bound.arguments.size(); ++i) {
+    if (!bound.arguments[i] && defaults[i])
+      bound.arguments[i] = &*defaults[i];
+    if (bound.arguments[i] && bound.arguments[i]->memory != Argument::Memory::Unknown)
+      checkMemory(*bound.arguments[i], rules[i].name, device);
+    appendKey(bound.key, rules[i], bound.arguments[i]);
   }
-  std::shared_ptr<const CompiledFunction> code = impl->find(key, bound);
+  return bound;
+}
+
+std::vector<uint64_t> Kernel::Impl::slotsOf(const CompiledFunction &code, const Bound &bound) const {
   std::vector<uint64_t> slots;
-  for (const compiler::ArgumentSlot &slot : code->slots) {
-    const Argument *argument = bound[slot.param];
+  for (const compiler::ArgumentSlot &slot : code.slots) {
+    if (slot.isHidden())
+      continue;
+    const Argument *argument = bound.arguments[slot.param];
     if (!argument)
-      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, impl->name));
+      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, name));
     slots.push_back(slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name));
   }
-  hostDevice().launch(code->function, slots.data(), {grid.x, grid.y, grid.z});
+  return slots;
+}
+
+void Kernel::launchList(const Stream &stream, Grid grid, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  Bound bound = impl->bind(device, arguments, count);
+  std::shared_ptr<const CompiledFunction> code = impl->find(device, bound);
+  std::vector<uint64_t> slots = impl->slotsOf(*code, bound);
+  if (device)
+    device->launch(*code->gpu, slots.data(), {grid.x, grid.y, grid.z}, stream.handle());
+  else
+    hostDevice().launch(code->function, slots.data(), {grid.x, grid.y, grid.z});
+}
+
+void Kernel::prepareList(const Stream &stream, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  std::shared_ptr<const CompiledFunction> code = impl->find(device, impl->bind(device, arguments, count));
+  if (device)
+    device->prepare(*code->gpu, stream.handle());
 }
 
 Module Module::fromFile(const std::string &path) {

@@ -167,4 +167,17 @@ const std::vector<std::shared_ptr<GpuDevice>> &cudaDevices(std::string *why) {
   return found.devices;
 }
 
+GpuDevice &currentCudaDevice() {
+  std::string why;
+  const auto &devices = cudaDevices(&why);
+  if (devices.empty())
+    throw Error(ErrorKind::Device, why);
+  const cuda::Driver &driver = cuda::loadDriver(environment().cudaDriver);
+  cuda::Context context = nullptr;
+  cuda::Device device = 0;
+  if (driver.ctxGetCurrent(&context) != cuda::Result::Success || !context || driver.ctxGetDevice(&device) != cuda::Result::Success)
+    return *devices[0];
+  return *devices.at(static_cast<size_t>(device)); // handles of devices are their numbers
+}
+
 } // namespace tk::runtime

@@ -14,4 +14,7 @@ std::vector<std::shared_ptr<GpuDevice>> openCudaDevices(const cuda::Driver &driv
 /// for.
 const std::vector<std::shared_ptr<GpuDevice>> &cudaDevices(std::string *why = nullptr);
 
+/// The device of the calling thread's current context, else the first one. Throws Error(Device) when there is none.
+GpuDevice &currentCudaDevice();
+
 } // namespace tk::runtime

@@ -5,7 +5,7 @@
 // Integers are typed by value as Triton does (1 folds into the code, else i32, i64 or u64 by what holds the value), a float or double is fp32 unless
 // tk::f64(x) says otherwise, a bool is i1. An annotation of the parameter wins over all of this. Arguments don't own what they point to.
 #pragma once
-#include "tk/array.h"
+#include "tk/device.h"
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,6 +25,9 @@ struct Argument {
   bool typed = false;       // `type` fixes the scalar's type: it is neither folded nor narrowed
   DType type = DType::I32;  // of a typed scalar, of what a pointer points to, the value of a Type
   uint64_t bits = 0;        // Bool, Int, UInt: the value; Float: the double's bits; Pointer: the address
+  enum class Memory : uint8_t { Unknown, Host, Device };
+  Memory memory = Memory::Unknown;       // of a Pointer
+  runtime::GpuDevice *device = nullptr;  // that owns Device memory
   std::string name;         // of the parameter, when given by name (tk::meta)
   std::string text;         // String: the value; Function: its name in the kernel's file
 
@@ -33,7 +36,11 @@ struct Argument {
   Argument(const char *value) : kind(Kind::String), text(value) {}
   Argument(std::string value) : kind(Kind::String), text(std::move(value)) {}
   Argument(DType value) : kind(Kind::Type), type(value) {}
-  Argument(const Array &array) : Argument(pointer(array.data(), array.dtype())) {}
+  Argument(const Array &array) : Argument(pointer(array.data(), array.dtype())) { memory = Memory::Host; }
+  Argument(const DeviceArray &array) : Argument(pointer(array.data(), array.dtype())) {
+    device = array.device().implementation();
+    memory = device ? Memory::Device : Memory::Host;
+  }
   Argument(const ArrayView &array) : Argument(pointer(array.data, array.dtype)) {}
   template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> Argument(T value) {
     if constexpr (std::is_same_v<T, bool>)

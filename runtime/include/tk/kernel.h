@@ -3,6 +3,7 @@
 //   auto kernel = tk::Module::fromFile("softmax.tk").kernel("softmax");
 //   kernel.launch(stream, tk::grid(rows), out, in, outStride, inStride, cols, tk::meta("BLOCK", 1024));
 //
+// The stream says where: tk::Stream() is the host, where a launch returns when it is done; on a GPU it is asynchronous (device.h).
 // A launch compiles the kernel for the types and properties of its arguments when it meets them for the first time, and keeps the code. Modules and
 // kernels are handles: cheap to copy, safe to use from several threads, alive as long as any handle is. Everything throws tk::Error.
 #pragma once
@@ -14,11 +15,6 @@
 #include <vector>
 
 namespace tk {
-
-/// Where a launch is ordered. The default is the host CPU, where a launch returns when it is done.
-struct Stream {
-  void *handle = nullptr;
-};
 
 /// Programs along each axis. An extent of 0 launches nothing.
 struct Grid {
@@ -33,11 +29,17 @@ public:
   const std::vector<std::string> &parameters() const;
 
   /// Positional arguments first, then tk::meta ones in any order. Parameters with a default may be left out.
-  template <typename... Args> void launch(Stream stream, Grid grid, const Args &...args) const {
+  template <typename... Args> void launch(const Stream &stream, Grid grid, const Args &...args) const {
     const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
     launchList(stream, grid, list.data(), list.size());
   }
-  void launchList(Stream stream, Grid grid, const Argument *arguments, size_t count) const;
+  void launchList(const Stream &stream, Grid grid, const Argument *arguments, size_t count) const;
+  /// Compiles and loads what a launch with these arguments needs, so that the launch may be captured into a graph or starts at once.
+  template <typename... Args> void prepare(const Stream &stream, const Args &...args) const {
+    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
+    prepareList(stream, list.data(), list.size());
+  }
+  void prepareList(const Stream &stream, const Argument *arguments, size_t count) const;
   /// How many specializations have been compiled so far.
   size_t compiledCount() const;
 

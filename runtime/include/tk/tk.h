@@ -2,6 +2,7 @@
 #pragma once
 #include "tk/argument.h"
 #include "tk/array.h"
+#include "tk/device.h"
 #include "tk/dtype.h"
 #include "tk/error.h"
 #include "tk/kernel.h"
