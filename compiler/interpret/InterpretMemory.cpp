@@ -5,6 +5,7 @@
 #include "compiler/interpret/Machine.h"
 #include "dialects/tt/TT.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -63,6 +64,43 @@ void load(Machine &m, const Instruction &i) {
   }
 }
 
+/// Elements of one store that go to one place with different values: which of them stays is not specified. The places become uncertain; where the launch wants to know, it is a fault.
+void findConflicts(Machine &m, const Instruction &i, const Tile &pointer, const Tile &value, const Tile *mask) {
+  unsigned bytes = value.type.bytes();
+  size_t count = value.size();
+  auto isOn = [&](size_t k) { return !mask || (*mask)[k].i; };
+  // Addresses mostly ascend.
+  uint64_t end = 0;
+  size_t first = 0;
+  for (; first < count; ++first) {
+    if (!isOn(first))
+      continue;
+    if (pointer[first].i < end)
+      break;
+    end = pointer[first].i + bytes;
+  }
+  if (first == count)
+    return;
+  std::vector<std::pair<uint64_t, size_t>> places;
+  for (size_t k = 0; k < count; ++k)
+    if (isOn(k))
+      places.emplace_back(pointer[k].i, k);
+  std::sort(places.begin(), places.end());
+  for (size_t k = 1; k < places.size(); ++k) {
+    auto [before, one] = places[k - 1];
+    auto [address, other] = places[k];
+    if (address - before >= bytes || (address == before && toMemory(value.type, value[one]) == toMemory(value.type, value[other])))
+      continue;
+    if (m.launch.reportConflicts) {
+      m.fault(i, fmt::format("store{} in {}: another element of the same store writes a different value to the same place, and which of them stays is not specified",
+                             m.elementName(i.op->getOperand(0).getType(), other), m.programName()));
+      return;
+    }
+    m.memory.setBound(before, bytes, infinity());
+    m.memory.setBound(address, bytes, infinity());
+  }
+}
+
 void store(Machine &m, const Instruction &i) {
   const Tile &pointer = m.in(i, 0), &value = m.in(i, 1);
   const Tile *mask = i.operands.size() > 2 ? &m.in(i, 2) : nullptr;
@@ -85,6 +123,8 @@ void store(Machine &m, const Instruction &i) {
     m.memory.write(address, bytes, toMemory(value.type, value[k]));
     m.memory.setBound(address, bytes, doubtful ? infinity() : value.error(k));
   }
+  if (value.size() > 1)
+    findConflicts(m, i, pointer, value, mask);
 }
 
 } // namespace

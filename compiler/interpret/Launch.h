@@ -29,6 +29,7 @@ struct Launch {
   std::vector<uint64_t> programs;
   uint64_t operationLimit = UINT64_MAX; // elements computed before giving up
   bool checkRegions = true;
+  bool reportConflicts = false; // a store of different values to one place by several elements is a fault, not just uncertain
   Tolerances tolerances;
   std::function<void(const std::string &line)> print; // device_print; default stdout
 };

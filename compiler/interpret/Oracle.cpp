@@ -12,6 +12,7 @@ OracleResult runOracle(compiler::Compiler::Elaboration &kernel, const OracleLaun
   inner.arguments.assign(launch.arguments.begin(), launch.arguments.end());
   inner.programs = launch.programs;
   inner.operationLimit = launch.operationLimit;
+  inner.reportConflicts = launch.reportConflicts;
   inner.tolerances = launch.tolerances;
   inner.print = launch.print ? launch.print : [](const std::string &) {};
   std::vector<OracleArray> none;

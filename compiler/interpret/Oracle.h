@@ -24,6 +24,7 @@ struct OracleLaunch {
   std::vector<OracleArray> *arrays = nullptr;
   std::vector<uint64_t> programs;  // linear indices; empty: all
   uint64_t operationLimit = UINT64_MAX;
+  bool reportConflicts = false;    // as in Launch.h
   Tolerances tolerances;           // of the execution to compare with
   std::function<void(const std::string &line)> print; // device_print; dropped when not given, since the execution to compare with prints too
 };

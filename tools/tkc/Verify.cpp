@@ -77,6 +77,7 @@ interpret::OracleResult Verifier::interpretPrograms(const std::vector<uint64_t> 
   launch.arrays = &oracle;
   launch.programs = programs;
   launch.operationLimit = limit;
+  launch.reportConflicts = request.options.debug;
   launch.tolerances.contraction = request.options.fpFusion;
   return interpret::runOracle(*elaboration, launch);
 }

@@ -183,3 +183,41 @@ TEST_CASE("the operation limit", "[memory]") {
   launch.arguments.pop_back();
   CHECK_THAT(kernel.run(launch).message, Contains("2 run-time arguments, 1 were given"));
 }
+
+TEST_CASE("several elements that store to one place", "[memory]") {
+  // out[i / 2] = i / divisor: equal values for a divisor of 2, different ones for 1.
+  Kernel kernel(R"(tt.func public @k(%out: !tt.ptr<i32>, %divisor: i32, %n: i32) {
+  %range = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %two = arith.constant dense<2> : tensor<8xi32>
+  %sd = tt.splat %divisor : i32 -> tensor<8xi32>
+  %sn = tt.splat %n : i32 -> tensor<8xi32>
+  %at = arith.divsi %range, %two : tensor<8xi32>
+  %v = arith.divsi %range, %sd : tensor<8xi32>
+  %mask = arith.cmpi slt, %range, %sn : tensor<8xi32>
+  %so = tt.splat %out : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+  %po = tt.addptr %so, %at : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+  tt.store %po, %v, %mask : tensor<8x!tt.ptr<i32>>
+  tt.return
+})");
+  Array<int32_t> out(std::vector<int32_t>(4), "out");
+  std::vector<double> bounds(4);
+  auto run = [&](uint32_t divisor, uint32_t n, bool report) {
+    std::fill(bounds.begin(), bounds.end(), 0);
+    Launch launch;
+    launch.reportConflicts = report;
+    launch.regions = {{out.data.data(), 16, "out", bounds.data(), 4}};
+    launch.arguments = {out.address(), divisor, n};
+    return kernel.run(launch);
+  };
+  REQUIRE(run(2, 8, true).status == Result::Ok);
+  CHECK(out.data == std::vector<int32_t>{0, 1, 2, 3});
+  CHECK(bounds == std::vector<double>{0, 0, 0, 0});
+  REQUIRE(run(1, 8, false).status == Result::Ok);
+  CHECK(bounds == std::vector<double>(4, std::numeric_limits<double>::infinity()));
+  REQUIRE(run(1, 3, false).status == Result::Ok); // elements 0, 1 and 2: the first place alone
+  CHECK(bounds == std::vector<double>{std::numeric_limits<double>::infinity(), 0, 0, 0});
+  CHECK(run(1, 1, true).status == Result::Ok);
+  Result result = run(1, 4, true);
+  CHECK(result.status == Result::Fault);
+  CHECK_THAT(result.message, Contains("another element of the same store writes a different value to the same place"));
+}
