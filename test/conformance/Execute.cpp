@@ -7,6 +7,7 @@
 #include "runtime/jit/ObjectLoader.h"
 #include "runtime/jit/Program.h"
 #include "test/conformance/Compare.h"
+#include "test/conformance/GpuRunner.h"
 #include "test/conformance/Memory.h"
 #include "tk/error.h"
 #include <fmt/format.h>
@@ -17,13 +18,6 @@ namespace {
 /// A reason why a case can't go on, as the message of its failure.
 struct Problem {
   std::string text;
-};
-
-/// What one execution left behind.
-struct Ran {
-  std::vector<Memory> memory;
-  std::vector<std::string> lines; // of device_print
-  std::string failure;            // the launch's message when it failed
 };
 
 lang::ConstValue constValue(const Argument &argument, const lang::ModuleScope &scope) {
@@ -77,6 +71,7 @@ std::string compareLines(const char *what, const std::vector<std::string> &parts
 struct Executor::Impl {
   compiler::Compiler compiler;
   jit::ObjectLoader loader;
+  std::unique_ptr<GpuRunner> gpu; // made when it is asked for
   std::vector<std::string> lines;
   runtime::CpuDevice device{{0, [this](std::string_view line) { lines.emplace_back(line); }}};
 
@@ -90,9 +85,12 @@ struct Executor::Impl {
   };
 
   Prepared prepare(const Case &testCase);
-  std::vector<uint64_t> slotBits(const Prepared &prepared, const std::vector<compiler::ArgumentSlot> &slots, const std::vector<Memory> &memory);
+  using AddressOf = std::function<uint64_t(unsigned parameter)>;
+  std::vector<uint64_t> slotBits(const Prepared &prepared, const std::vector<compiler::ArgumentSlot> &slots, const AddressOf &addressOf);
+  compiler::CompiledKernel compile(Prepared &prepared, const std::string &target);
   Ran interpret(Prepared &prepared);
   Ran runOnCpu(Prepared &prepared, const std::string &target);
+  Ran runOnGpu(Prepared &prepared, const std::string &execution);
   std::string judge(const Case &testCase, const Prepared &prepared, const Ran &ran);
   std::vector<Outcome> expectDiagnostic(const Case &testCase);
 };
@@ -130,12 +128,14 @@ Executor::Impl::Prepared Executor::Impl::prepare(const Case &testCase) {
   return prepared;
 }
 
-std::vector<uint64_t> Executor::Impl::slotBits(const Prepared &prepared, const std::vector<compiler::ArgumentSlot> &slots, const std::vector<Memory> &memory) {
+std::vector<uint64_t> Executor::Impl::slotBits(const Prepared &prepared, const std::vector<compiler::ArgumentSlot> &slots, const AddressOf &addressOf) {
   std::vector<uint64_t> bits;
   for (const compiler::ArgumentSlot &slot : slots) {
+    if (slot.isHidden())
+      continue;
     const Argument &argument = prepared.testCase.arguments.at(slot.param);
     if (argument.isBuffer) {
-      bits.push_back(reinterpret_cast<uintptr_t>(memory.at(slot.param).data()) + static_cast<uint64_t>(argument.offset * static_cast<int64_t>(bytesOf(argument.initial.dtype))));
+      bits.push_back(addressOf(slot.param) + static_cast<uint64_t>(argument.offset * static_cast<int64_t>(bytesOf(argument.initial.dtype))));
       continue;
     }
     std::optional<uint64_t> scalar = lang::scalarBits(constValue(argument, prepared.program->scope()), slot.dtype);
@@ -151,6 +151,10 @@ static std::vector<Memory> memoryOf(const Case &testCase) {
   for (const Argument &argument : testCase.arguments)
     memory.emplace_back(argument);
   return memory;
+}
+
+static std::function<uint64_t(unsigned)> addressIn(const std::vector<Memory> &memory) {
+  return [&](unsigned parameter) { return reinterpret_cast<uintptr_t>(memory.at(parameter).data()); };
 }
 
 Ran Executor::Impl::interpret(Prepared &prepared) {
@@ -172,7 +176,7 @@ Ran Executor::Impl::interpret(Prepared &prepared) {
   interpret::OracleLaunch launch;
   for (size_t axis = 0; axis < 3; ++axis)
     launch.grid[axis] = static_cast<int32_t>(prepared.testCase.grid[axis]);
-  launch.arguments = slotBits(prepared, interpret::slotsOf(*elaboration), ran.memory);
+  launch.arguments = slotBits(prepared, interpret::slotsOf(*elaboration), addressIn(ran.memory));
   launch.arrays = &arrays;
   launch.print = [&](const std::string &line) { ran.lines.push_back(line); };
   interpret::OracleResult result = interpret::runOracle(*elaboration, launch);
@@ -181,7 +185,7 @@ Ran Executor::Impl::interpret(Prepared &prepared) {
   return ran;
 }
 
-Ran Executor::Impl::runOnCpu(Prepared &prepared, const std::string &target) {
+compiler::CompiledKernel Executor::Impl::compile(Prepared &prepared, const std::string &target) {
   lang::Diagnostics diagnostics;
   prepared.options.target = target;
   compiler::CompiledKernel compiled = compiler.compile(prepared.program->scope(), "k", prepared.specs, prepared.options, diagnostics);
@@ -190,12 +194,27 @@ Ran Executor::Impl::runOnCpu(Prepared &prepared, const std::string &target) {
   if (!prepared.testCase.staticPrinted.empty())
     if (std::string problem = compareLines("static_print", prepared.testCase.staticPrinted, compiled.printed); !problem.empty())
       throw Problem{problem};
+  return compiled;
+}
+
+Ran Executor::Impl::runOnGpu(Prepared &prepared, const std::string &execution) {
+  if (!gpu)
+    gpu = std::make_unique<GpuRunner>(execution);
+  compiler::CompiledKernel compiled = compile(prepared, gpu->target());
+  Ran ran;
+  ran.memory = memoryOf(prepared.testCase);
+  gpu->run(prepared.testCase, compiled, [&](const AddressOf &addressOf) { return slotBits(prepared, compiled.abi.slots, addressOf); }, ran);
+  return ran;
+}
+
+Ran Executor::Impl::runOnCpu(Prepared &prepared, const std::string &target) {
+  compiler::CompiledKernel compiled = compile(prepared, target);
   runtime::CpuFunction function;
   function.entry = reinterpret_cast<runtime::CpuEntry>(loader.load(compiled.object, compiled.abi.entry));
   function.arenaBytes = compiled.abi.arenaBytes, function.spins = compiled.abi.spins;
   Ran ran;
   ran.memory = memoryOf(prepared.testCase);
-  std::vector<uint64_t> slots = slotBits(prepared, compiled.abi.slots, ran.memory);
+  std::vector<uint64_t> slots = slotBits(prepared, compiled.abi.slots, addressIn(ran.memory));
   lines.clear();
   try {
     device.launch(function, slots.data(), prepared.testCase.grid);
@@ -224,7 +243,7 @@ std::string Executor::Impl::judge(const Case &testCase, const Prepared &prepared
     const std::string &name = prepared.kernel->params[i].name;
     if (std::string problem = compare(name, argument, ran.memory[i].read(argument)); !problem.empty())
       return problem;
-    if (!ran.memory[i].intact())
+    if (!ran.memory[i].intact() || ran.overrun == std::to_string(i))
       return fmt::format("{}: memory beside the buffer was written", name);
   }
   return "";
@@ -257,19 +276,23 @@ static bool canExecute(const std::string &target) {
   return target == "cpu";
 }
 
+bool Executor::isSpent() const { return impl->gpu && impl->gpu->isLost(); }
+
 std::vector<Outcome> Executor::run(const Case &testCase, const std::string &only) {
   if (!testCase.diagnostic.empty())
     return impl->expectDiagnostic(testCase);
   std::vector<std::string> executions = testCase.targets;
   executions.insert(executions.begin(), "interpreter");
+  if (GpuRunner::isGpu(only))
+    executions = {only};
   std::vector<Outcome> outcomes;
   for (const std::string &execution : executions) {
-    if ((!only.empty() && execution != only) || (execution != "interpreter" && !canExecute(execution)))
+    if ((!only.empty() && execution != only) || (execution != "interpreter" && !GpuRunner::isGpu(execution) && !canExecute(execution)))
       continue;
     std::string problem;
     try {
       Impl::Prepared prepared = impl->prepare(testCase);
-      Ran ran = execution == "interpreter" ? impl->interpret(prepared) : impl->runOnCpu(prepared, execution);
+      Ran ran = execution == "interpreter" ? impl->interpret(prepared) : GpuRunner::isGpu(execution) ? impl->runOnGpu(prepared, execution) : impl->runOnCpu(prepared, execution);
       problem = impl->judge(testCase, prepared, ran);
     } catch (const Problem &reason) {
       problem = reason.text;

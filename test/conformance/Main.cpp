@@ -1,6 +1,7 @@
 // tk-conformance: runs the cases, prints each failure and a summary `N passed, N failed`. Every pair of a case and an execution counts as one.
 #include "test/conformance/Areas.h"
 #include "test/conformance/Coverage.h"
+#include "test/conformance/GpuRunner.h"
 #include "test/conformance/SelfTest.h"
 #include "test/conformance/Worker.h"
 #include <algorithm>
@@ -21,13 +22,21 @@ struct Options {
 
 constexpr const char *kHelp = "usage: tk-conformance [options]\n\n"
                               "  --filter TEXT    only cases whose id contains TEXT (may be repeated; any of them)\n"
-                              "  --target NAME    only this execution: interpreter, cpu, x86-64-v3, x86-64-v4, compile\n"
+                              "  --target NAME    only this execution: interpreter, cpu, x86-64-v3, x86-64-v4, compile; cuda: the GPU of this\n"
+                              "                   machine; sm_75 sm_80 sm_86 sm_89 sm_90a sm_100a sm_120a: an emulated one. Without it the\n"
+                              "                   interpreter and the CPU targets, the coverage and the self-test\n"
+                              "  --jobs N         child processes at a time (default 1)\n"
                               "  --list           print the ids and end\n"
                               "  --json FILE      write all results to FILE\n"
                               "  --coverage       print COVERAGE.md and end\n"
                               "  --slow           print the ten slowest cases\n"
                               "  --timeout N      seconds that a case may take (default 60)\n"
                               "  --no-fork        run in this process, for debuggers\n";
+
+bool isExecution(const std::string &name) {
+  constexpr std::string_view ofHost[] = {"interpreter", "cpu", "x86-64-v3", "x86-64-v4", "compile"};
+  return GpuRunner::isGpu(name) || std::find(std::begin(ofHost), std::end(ofHost), name) != std::end(ofHost);
+}
 
 bool parse(int count, char **arguments, Options &options) {
   for (int i = 1; i < count; ++i) {
@@ -39,6 +48,8 @@ bool parse(int count, char **arguments, Options &options) {
       options.run.only = next();
     else if (flag == "--json")
       options.json = next();
+    else if (flag == "--jobs")
+      options.run.jobs = static_cast<unsigned>(std::clamp(std::atoi(next().c_str()), 1, 256));
     else if (flag == "--timeout")
       options.run.secondsPerCase = static_cast<unsigned>(std::max(1, std::atoi(next().c_str())));
     else if (flag == "--list")
@@ -54,7 +65,7 @@ bool parse(int count, char **arguments, Options &options) {
     else
       return false;
   }
-  return true;
+  return options.run.only.empty() || isExecution(options.run.only);
 }
 
 std::string jsonText(const std::string &text) {
@@ -124,7 +135,7 @@ int main(int count, char **arguments) {
     }
     std::fflush(stdout);
   });
-  if (options.filters.empty()) {
+  if (options.filters.empty() && options.run.only.empty()) {
     std::vector<std::string> problems = coverageProblems(suite);
     if (readFile(options.coverageFile) != coverageText(suite))
       problems.push_back("COVERAGE.md is not what `tk-conformance --coverage` prints");

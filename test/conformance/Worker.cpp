@@ -6,9 +6,12 @@
 #include <csignal>
 #include <cstring>
 #include <fmt/format.h>
+#include <memory>
+#include <mutex>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tk::conformance {
@@ -43,6 +46,10 @@ void writeAll(int to, const std::string &text) {
     for (const Outcome &outcome : executor.run(suite.cases[indices[i]], options.only))
       text += fmt::format("outcome\t{}\t{}\n", outcome.execution, escape(outcome.problem));
     writeAll(to, fmt::format("{}end\t{}\n", text, secondsSince(start)));
+    if (executor.isSpent()) {
+      writeAll(to, "spent\n");
+      break;
+    }
   }
   _exit(0); // no destructors: threads may still be about
 }
@@ -125,28 +132,33 @@ std::string executionAfter(const Case &testCase, const std::vector<Outcome> &out
 }
 } // namespace
 
-void runCases(const Suite &suite, const std::vector<size_t> &indices, const RunOptions &options, const std::function<void(const Report &)> &receive) {
-  if (options.inThisProcess) {
-    Executor executor;
-    for (size_t index : indices) {
-      auto start = Clock::now();
-      std::vector<Outcome> outcomes = executor.run(suite.cases[index], options.only);
-      receive({index, outcomes, secondsSince(start)});
-    }
-    return;
+static void runHere(const Suite &suite, const std::vector<size_t> &indices, const RunOptions &options, const std::function<void(const Report &)> &receive) {
+  auto executor = std::make_unique<Executor>();
+  for (size_t index : indices) {
+    auto start = Clock::now();
+    std::vector<Outcome> outcomes = executor->run(suite.cases[index], options.only);
+    receive({index, outcomes, secondsSince(start)});
+    if (executor->isSpent())
+      executor = std::make_unique<Executor>();
   }
+}
+
+/// One child after another.
+static void runInChildren(const Suite &suite, const std::vector<size_t> &indices, const RunOptions &options, const std::function<void(const Report &)> &receive) {
   for (size_t next = 0; next < indices.size();) {
     Child child(suite, indices, next, options);
     Report report{indices[next], {}, 0};
     std::string line;
     Child::Read read;
-    bool begun = false;
+    bool begun = false, spent = false;
     while ((read = child.readLine(line, options.secondsPerCase)) == Child::Read::Line) {
       std::vector<std::string> parts = fields(line);
       if (parts[0] == "begin")
         begun = true;
       else if (parts[0] == "outcome" && parts.size() == 3)
         report.outcomes.push_back({parts[1], parts[2]});
+      else if (parts[0] == "spent")
+        spent = true;
       else if (parts[0] == "end" && parts.size() == 2) {
         report.seconds = std::stod(parts[1]);
         receive(report);
@@ -160,6 +172,8 @@ void runCases(const Suite &suite, const std::vector<size_t> &indices, const RunO
     std::string ended = child.wait();
     if (next == indices.size())
       return;
+    if (spent)
+      continue;
     if (read == Child::Read::TimedOut)
       ended = fmt::format("no end after {} s", options.secondsPerCase);
     report.outcomes.push_back({executionAfter(suite.cases[report.index], report.outcomes, options),
@@ -167,6 +181,27 @@ void runCases(const Suite &suite, const std::vector<size_t> &indices, const RunO
     receive(report);
     ++next;
   }
+}
+
+void runCases(const Suite &suite, const std::vector<size_t> &indices, const RunOptions &options, const std::function<void(const Report &)> &receive) {
+  if (options.inThisProcess)
+    return runHere(suite, indices, options, receive);
+  if (options.jobs <= 1)
+    return runInChildren(suite, indices, options, receive);
+  std::vector<std::vector<size_t>> shares(options.jobs);
+  for (size_t i = 0; i < indices.size(); ++i)
+    shares[i % options.jobs].push_back(indices[i]);
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (const std::vector<size_t> &share : shares)
+    threads.emplace_back([&] {
+      runInChildren(suite, share, options, [&](const Report &report) {
+        std::lock_guard lock(mutex);
+        receive(report);
+      });
+    });
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 } // namespace tk::conformance
