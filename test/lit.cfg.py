@@ -1,4 +1,5 @@
-# How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %S the test's own.
+# How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %source the
+# project's, %bin that of its programs, %S the test's own.
 import os
 import sys
 import lit.formats
@@ -16,6 +17,8 @@ for name in ("FileCheck", "not", "split-file", "count"):
     config.substitutions.append((r"(?<![\w./%-])" + name + r"(?![\w./-])", os.path.join(config.llvm_tools, name)))
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%samples", os.path.join(config.tkc_source, "samples")))
+config.substitutions.append(("%source", config.tkc_source))
+config.substitutions.append(("%bin", config.tkc_bin))
 
 # A test may say `REQUIRES: tk-opt`, or `UNSUPPORTED: quick` to be left out of `tools/dev test --quick`.
 for name in ("tkc", "tk-opt"):
