@@ -1,0 +1,10 @@
+// st.async and red.async: PTX ISA 9.7.9.12 and 9.7.13.7.
+#include "runtime/device/emulated/Decoder.h"
+
+namespace tk::emulated {
+
+void decodeStAsync(Decoding &d) { d.fail("not supported"); }
+void decodeStBulk(Decoding &d) { d.fail("not supported"); }
+void decodeRedAsync(Decoding &d) { d.fail("not supported"); }
+
+} // namespace tk::emulated

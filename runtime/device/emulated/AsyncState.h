@@ -1,0 +1,25 @@
+// What the asynchronous units have under way, of a warp and of a block.
+#pragma once
+#include "runtime/device/emulated/Block.h"
+
+namespace tk::emulated {
+
+/// cp.async of one lane (PTX ISA 9.7.9.25): bytes from global to shared memory, the rest of `bytes` zero.
+struct ThreadCopy {
+  const Instr *instr;
+  uint8_t lane;
+  uint8_t bytes, sourceBytes;
+  uint32_t offset; // in shared memory
+  uint64_t source;
+  uint64_t group; // commits of the lane before it
+  bool done = false;
+};
+
+struct Warp::AsyncState {
+  std::vector<ThreadCopy> copies;          // under way, in order
+  std::array<uint64_t, 32> committed = {}; // groups of each lane
+};
+
+struct Block::AsyncState {};
+
+} // namespace tk::emulated
