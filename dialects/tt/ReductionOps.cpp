@@ -60,7 +60,7 @@ LogicalResult ReduceOp::verify() {
   if (getNumResults() != getSrcs().size())
     return emitOpError() << "needs one result per operand, found " << getNumResults() << " for " << getSrcs().size() << " [RD2]";
   for (auto [source, result] : llvm::zip(getSrcs(), getResults()))
-    if (Type expected = reducedType(cast<RankedTensorType>(source.getType()), getAxis()); expected != result.getType())
+    if (Type expected = reducedType(cast<RankedTensorType>(source.getType()), getAxis()); shapeOf(expected) != shapeOf(result.getType()) || elementType(expected) != elementType(result.getType()))
       return emitOpError() << "must give " << expected << " for " << source.getType() << ", found " << result.getType() << " [RD2]";
   return success();
 }

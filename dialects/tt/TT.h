@@ -44,10 +44,10 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Type type) {
   return {};
 }
 inline bool isTile(mlir::Type type) { return mlir::isa<mlir::RankedTensorType>(type); }
-/// `element` as a scalar or as a tile of the shape that `like` has.
+/// `element` as a scalar or as a tile of the shape (and layout, where there is one) that `like` has.
 inline mlir::Type withShapeOf(mlir::Type element, mlir::Type like) {
   if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(like))
-    return mlir::RankedTensorType::get(tile.getShape(), element);
+    return mlir::RankedTensorType::get(tile.getShape(), element, tile.getEncoding());
   return element;
 }
 /// One of the element types of tt: a pointer, a signless integer of 1, 8, 16, 32 or 64 bits, or a floating-point type that tt knows.

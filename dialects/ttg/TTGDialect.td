@@ -1,0 +1,49 @@
+// The ttg dialect: layouts as attributes of tile types.
+#ifndef TK_TTG_DIALECT_TD
+#define TK_TTG_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def TTG_Dialect : Dialect {
+  let name = "ttg";
+  let cppNamespace = "::tk::ttg";
+  let summary = "tiles with layouts: where each element is among the registers, lanes and warps of a block";
+  let dependentDialects = ["::tk::tt::TTDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
+}
+
+def TTG_LayoutInterface : AttrInterface<"LayoutAttr"> {
+  let cppNamespace = "::tk::ttg";
+  let description = "Where the elements of a tile are.";
+  let methods = [InterfaceMethod<"the map from (register, lane, warp) to the row-major index of a tile of this shape", "::tk::ttg::TileLayout", "toTileLayout",
+                                 (ins "::llvm::ArrayRef<int64_t>":$shape)>];
+}
+
+class TTG_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<TTG_Dialect, name, traits> { let mnemonic = attrMnemonic; }
+
+def TTG_LinearAttr : TTG_Attr<"Linear", "linear", [DeclareAttrInterfaceMethods<TTG_LayoutInterface>]> {
+  let summary = "a layout by the images of its bits";
+  let description = "`#ttg.linear<register = [1, 2], lane = [4, 8], warp = [16]>`: the row-major index that each bit of the register, lane and warp number stands for.";
+  let parameters = (ins "::tk::ttg::TileLayout":$layout);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def TTG_MatrixUnit : I32EnumAttr<"MatrixUnit", "instruction of a matrix unit", [
+  I32EnumAttrCase<"M16N8K16", 0, "m16n8k16">, I32EnumAttrCase<"M16N8K8", 1, "m16n8k8">, I32EnumAttrCase<"M16N8K32", 2, "m16n8k32">, I32EnumAttrCase<"M8N8K4", 3, "m8n8k4">]> {
+  let cppNamespace = "::tk::ttg";
+}
+
+def TTG_MmaAttr : TTG_Attr<"Mma", "mma", [DeclareAttrInterfaceMethods<TTG_LayoutInterface>]> {
+  let summary = "accumulator of mma.sync";
+  let description = [{
+    `#ttg.mma<m16n8k16, warps = 2x2>`: the last two axes of the tile are cut into instruction tiles, which the warps take in turn: warps along M, then along N (bits of the warp
+    number from the lowest: N first); the remaining bits of an axis are further registers. Leading axes are registers.
+  }];
+  let parameters = (ins "::tk::ttg::MatrixUnit":$unit, "unsigned":$warpsM, "unsigned":$warpsN);
+  let hasCustomAssemblyFormat = 1;
+}
+
+#endif
