@@ -14,17 +14,7 @@ void Emitter::fail(mlir::Operation *op, const Twine &why) {
   errorLocation = op->getLoc();
 }
 
-Type *Emitter::registerType(mlir::Type element) {
-  if (isNarrowFloat(element) || element.isF32())
-    return b.getFloatTy();
-  if (element.isF64())
-    return b.getDoubleTy();
-  if (mlir::isa<tt::PointerType>(element))
-    return b.getPtrTy();
-  if (mlir::isa<mlir::IndexType>(element))
-    return b.getInt64Ty();
-  return b.getIntNTy(element.getIntOrFloatBitWidth());
-}
+Type *Emitter::registerType(mlir::Type element) { return lower::registerType(b, element); }
 
 Type *Emitter::memoryType(mlir::Type element) {
   if (isNarrowFloat(element))

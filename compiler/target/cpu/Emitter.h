@@ -1,6 +1,7 @@
 // Emission of one kernel as LLVM IR: the shared state behind the Emit*.cpp files (private to this folder; README.md says what each file does).
 #pragma once
-#include "compiler/target/cpu/FloatBits.h"
+#include "compiler/lower/Arithmetic.h"
+#include "compiler/lower/FloatBits.h"
 #include "compiler/target/cpu/Plan.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
@@ -9,6 +10,13 @@
 #include <optional>
 
 namespace tk::cpu {
+
+using lower::decodeFloat;
+using lower::encodeFloat;
+using lower::isNarrowFloat;
+using lower::likeType;
+using lower::roundFloat;
+using lower::roundToOdd;
 
 /// What the emission needs to know of the machine.
 struct MachineFacts {
@@ -172,10 +180,6 @@ private:
   // EmitArithmetic.cpp
   LaneValue evalElementwise(mlir::Operation *op, llvm::ArrayRef<LaneValue> operands, unsigned lanes);
   llvm::Value *arithmetic(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands);
-  llvm::Value *compare(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> v);
-  llvm::Value *divide(mlir::Operation *op, llvm::Value *lhs, llvm::Value *rhs);
-  llvm::Value *shift(mlir::Operation *op, llvm::Value *lhs, llvm::Value *rhs);
-  llvm::Value *convert(mlir::Operation *op, llvm::Value *value);
   llvm::Value *mathCall(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands);
 
   // EmitMemory.cpp

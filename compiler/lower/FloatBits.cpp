@@ -1,11 +1,11 @@
 // See FloatBits.h. The 8-bit kinds are described by their exponent and mantissa widths and bias, so one routine serves them all.
-#include "compiler/target/cpu/FloatBits.h"
+#include "compiler/lower/FloatBits.h"
 #include "llvm/IR/Intrinsics.h"
 #include <cmath>
 #include <limits>
 
 using namespace llvm;
-namespace tk::cpu {
+namespace tk::lower {
 
 namespace {
 struct Format {
@@ -165,4 +165,4 @@ Value *roundToOdd(IRBuilder<> &b, Value *value) {
   return toFloat(b, b.CreateSelect(inexact, odd, bits));
 }
 
-} // namespace tk::cpu
+} // namespace tk::lower

@@ -4,7 +4,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/IR/IRBuilder.h"
 
-namespace tk::cpu {
+namespace tk::lower {
 
 /// f16, bf16 or an 8-bit kind: held as fp32.
 bool isNarrowFloat(mlir::Type type);
@@ -19,4 +19,4 @@ llvm::Value *roundToOdd(llvm::IRBuilder<> &b, llvm::Value *value);
 /// The type with another element: scalar stays scalar, a vector keeps its length.
 llvm::Type *likeType(llvm::Type *shape, llvm::Type *element);
 
-} // namespace tk::cpu
+} // namespace tk::lower

@@ -1,0 +1,485 @@
+// Gives every tile a layout: tt without layouts becomes ttg.
+//
+// Anchors decide: memory accesses want neighbouring threads at neighbouring addresses, matrix products want the fragments of their instruction, scans want their axis in
+// order. From there a layout is the *home* of what is computed from loaded, multiplied or carried values. Everything that is cheap to compute again (ranges, splats,
+// constants and arithmetic on them: mostly offsets and masks) has no home: it is made anew in whichever layout it is needed in. Views and repetitions of a value are made
+// from the value in the layout that they need, so that a conversion moves the smaller tile.
+//
+//   %o = tt.make_range {..} : tensor<1024xi32>                     %o = tt.make_range {..} : tensor<1024xi32, #L>
+//   %p = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>   %p = tt.splat %x : .. -> tensor<1024x!tt.ptr<f32>, #L>
+//   %a = tt.addptr %p, %o                                    ->    %a = tt.addptr %p, %o
+//   %v = tt.load %a                                                %v = tt.load %a : tensor<1024x!tt.ptr<f32>, #L>
+//   %s = "tt.reduce"(%v) ..                                        %s = "tt.reduce"(%v) ..        where #L: 4 neighbours a thread
+#include "compiler/layout/AccessLayout.h"
+#include "compiler/layout/LayoutRules.h"
+#include "compiler/layout/MatrixChoice.h"
+#include "compiler/Passes.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tk::compiler {
+#define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#include "compiler/Passes.h.inc"
+} // namespace tk::compiler
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::ttg;
+using namespace tk::compiler;
+
+namespace {
+bool isElementwise(Operation *op) { return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 && tt::isTile(op->getResult(0).getType()); }
+bool isTileOperand(OpOperand &operand) { return tt::isTile(operand.get().getType()); }
+
+class Assignment {
+public:
+  Assignment(tt::FuncOp function, const nvidia::Target &target, BlockShape block)
+      : function(function), target(target), block(block), context(function.getContext()), axes(function) {}
+
+  void run() {
+    for (Block &body : function.getBody())
+      decide(body);
+    for (Block &body : function.getBody())
+      rewrite(body);
+    // What was cheap and is in nobody's layout has no user left but others of its kind.
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
+  }
+
+private:
+  // ---- what is cheap ----
+
+  /// Computed again wherever it is needed.
+  bool isCheap(Value value) {
+    if (!tt::isTile(value.getType()))
+      return true;
+    auto [slot, fresh] = cheap.try_emplace(value, false);
+    if (!fresh)
+      return slot->second;
+    Operation *op = value.getDefiningOp();
+    bool result = op && (isa<tt::SplatOp, tt::MakeRangeOp>(op) || isSplatConstant(op) || ((isView(op) || isElementwise(op)) && llvm::all_of(op->getOperands(), [&](Value operand) { return isCheap(operand); })));
+    return cheap[value] = result && costOf(op) <= kCheapCost;
+  }
+  static bool isSplatConstant(Operation *op) {
+    auto constant = dyn_cast<arith::ConstantOp>(op);
+    return constant && isa<SplatElementsAttr>(constant.getValue());
+  }
+  /// Rough work of an element, to keep long chains (random numbers, divisions) from being made several times.
+  unsigned costOf(Operation *op) {
+    auto [slot, fresh] = costs.try_emplace(op, 0);
+    if (!fresh)
+      return slot->second;
+    unsigned cost = isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::DivFOp>(op) ? 8 : isElementwise(op) ? 1 : 0;
+    if (op->getDialect()->getNamespace() == "math")
+      cost += 8;
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp(); source && tt::isTile(operand.getType()))
+        cost += costOf(source);
+    return costs[op] = std::min(cost, 1000u);
+  }
+  static constexpr unsigned kCheapCost = 48;
+
+  // ---- homes ----
+
+  Attribute attribute(const TileLayout &layout) { return LinearAttr::get(context, layout); }
+  TileLayout map(Attribute layout, Type tile) { return cast<LayoutAttr>(layout).toTileLayout(tt::shapeOf(tile)); }
+
+  /// The layout in which a value is there for nothing; null when any will do.
+  Attribute hint(Value value) {
+    if (!tt::isTile(value.getType()) || isCheap(value))
+      return {};
+    if (Attribute home = homes.lookup(value))
+      return home;
+    Operation *op = value.getDefiningOp();
+    if (!op || !isView(op))
+      return {};
+    Attribute source = hint(op->getOperand(0));
+    if (!source)
+      return {};
+    std::optional<TileLayout> layout = resultLayout(op, map(source, op->getOperand(0).getType()));
+    return layout ? attribute(*layout) : Attribute();
+  }
+  Attribute hintOf(ValueRange values) {
+    for (Value value : values) // accumulators are the dearest to move
+      if (Attribute found = hint(value); isa_and_nonnull<MmaAttr>(found))
+        return found;
+    for (Value value : values)
+      if (Attribute found = hint(value))
+        return found;
+    return {};
+  }
+  Attribute orDefault(Attribute layout, Type tile) { return layout ? layout : attribute(plainLayout(tile)); }
+  /// Vectors of up to 16 bytes along the last axis, as a store would want it.
+  TileLayout plainLayout(Type tile) {
+    ArrayRef<int64_t> shape = tt::shapeOf(tile);
+    SmallVector<unsigned> order;
+    for (size_t axis = shape.size(); axis-- > 0;)
+      order.push_back(axis);
+    int64_t each = std::max<int64_t>(1, ShapedType::getNumElements(shape) >> (block.laneBits + block.warpBits));
+    int64_t vector = std::min<int64_t>(each, std::max<int64_t>(1, 16 / tt::bytesOf(tt::elementType(tile))));
+    return blockedLayout(shape, order, log2Of(vector), block.laneBits, block.warpBits);
+  }
+  /// The axis first in registers, then lanes, then warps, so that order along it is order of (register, lane, warp).
+  TileLayout scanLayout(Type tile, unsigned axis) {
+    ArrayRef<int64_t> shape = tt::shapeOf(tile);
+    SmallVector<unsigned> order{axis};
+    for (size_t other = shape.size(); other-- > 0;)
+      if (other != axis)
+        order.push_back(other);
+    int64_t threads = int64_t(1) << (block.laneBits + block.warpBits), others = ShapedType::getNumElements(shape) / shape[axis];
+    int64_t along = std::max<int64_t>(1, threads / others); // threads that share a line
+    return blockedLayout(shape, order, log2Of(std::max<int64_t>(1, shape[axis] / along)), block.laneBits, block.warpBits);
+  }
+
+  /// The layout that an access takes its pointers in. A store takes the value where it is when that wastes no memory traffic.
+  Attribute accessLayout(Operation *access, ValueRange values) {
+    TileLayout best = coalescedLayout(access, axes, block);
+    if (Attribute home = hintOf(values)) {
+      TileLayout found = map(home, access->getOperand(0).getType());
+      if (found == best || (sectorUse(access, found, axes) >= 0.999 * sectorUse(access, best, axes) && found.freeThreadBits() == best.freeThreadBits()))
+        return home;
+    }
+    return attribute(best);
+  }
+
+  bool setHome(Value value, Attribute layout) {
+    if (!layout || homes.lookup(value) == layout)
+      return false;
+    homes[value] = layout;
+    return true;
+  }
+
+  // ---- first walk: decide ----
+
+  void decide(Block &body) {
+    for (Operation &op : body)
+      decide(&op);
+  }
+
+  void decide(Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return decideLoop(op, loop.getInitArgs(), {SmallVector<Value>(loop.getRegionIterArgs())}, {loop.getBody()}, [&] { return SmallVector<Value>(loop.getBody()->getTerminator()->getOperands()); });
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      return decideWhile(loop);
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (Region &region : branch->getRegions())
+        for (Block &body : region)
+          decide(body);
+      for (OpResult result : branch.getResults())
+        if (tt::isTile(result.getType())) {
+          unsigned i = result.getResultNumber();
+          setHome(result, orDefault(hintOf({branch.thenYield().getOperand(i), branch.elseYield().getOperand(i)}), result.getType()));
+        }
+      return;
+    }
+    if (auto load = dyn_cast<tt::LoadOp>(op); load && tt::isTile(load.getType())) {
+      setHome(load.getResult(), attribute(coalescedLayout(op, axes, block)));
+    } else if (auto atomic = dyn_cast<tt::AtomicRMWOp>(op); atomic && tt::isTile(atomic.getType())) {
+      setHome(atomic.getResult(), accessLayout(op, {atomic.getVal()}));
+    } else if (auto swap = dyn_cast<tt::AtomicCASOp>(op); swap && tt::isTile(swap.getType())) {
+      setHome(swap.getResult(), accessLayout(op, {swap.getVal(), swap.getCmp()}));
+    } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
+      std::string reason;
+      MmaAttr unit = chooseMatrixUnit(dot, target, 1u << block.warpBits, reason);
+      if (!unit)
+        mlir::emitRemark(op->getLoc()) << "computed by multiply-adds: " << reason;
+      setHome(dot.getResult(), unit ? Attribute(unit) : attribute(multiplyAddLayout(dot.getType())));
+    } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
+      Attribute source = reductionSource(reduce);
+      sources[op] = source;
+      AxisBits axis = axisBitsOf(tt::shapeOf(reduce.getSrcs()[0].getType()))[reduce.getAxis()];
+      for (Value result : reduce.getResult())
+        if (tt::isTile(result.getType()))
+          setHome(result, attribute(map(source, reduce.getSrcs()[0].getType()).withoutAxis(axis)));
+    } else if (auto scan = dyn_cast<tt::ScanOp>(op)) {
+      for (Value result : scan.getResult())
+        setHome(result, attribute(scanLayout(result.getType(), scan.getAxis())));
+    } else if (auto histogram = dyn_cast<tt::HistogramOp>(op)) {
+      sources[op] = orDefault(hint(histogram.getSrc()), histogram.getSrc().getType());
+      setHome(histogram.getResult(), attribute(plainLayout(histogram.getType())));
+    } else if (auto gather = dyn_cast<tt::GatherOp>(op)) {
+      sources[op] = orDefault(hint(gather.getSrc()), gather.getSrc().getType());
+      setHome(gather.getResult(), orDefault(hint(gather.getIndices()), gather.getType()));
+    } else if (auto join = dyn_cast<tt::JoinOp>(op)) {
+      Attribute source = orDefault(hintOf(op->getOperands()), join.getLhs().getType());
+      sources[op] = source;
+      TileLayout layout = map(source, join.getLhs().getType()).withAxis({0, 1});
+      layout.reg.insert(layout.reg.begin(), 1);
+      setHome(join.getResult(), attribute(layout));
+    } else if (auto split = dyn_cast<tt::SplitOp>(op)) {
+      Attribute source = splitSource(split);
+      sources[op] = source;
+      for (Value result : op->getResults())
+        setHome(result, attribute(map(source, split.getSrc().getType()).restrictedTo(~uint32_t(1))));
+    } else if (auto cat = dyn_cast<tt::CatOp>(op)) {
+      Attribute source = orDefault(hintOf(op->getOperands()), cat.getLhs().getType());
+      sources[op] = source;
+      TileLayout layout = map(source, cat.getLhs().getType());
+      layout.reg.push_back(uint32_t(ShapedType::getNumElements(tt::shapeOf(cat.getLhs().getType()))));
+      setHome(cat.getResult(), attribute(layout));
+    } else if (isElementwise(op) && !isCheap(op->getResult(0))) {
+      setHome(op->getResult(0), orDefault(hintOf(op->getOperands()), op->getResult(0).getType()));
+    } else if (isa<arith::ConstantOp, tt::SplatOp, tt::MakeRangeOp>(op) && tt::isTile(op->getResult(0).getType()) && !isCheap(op->getResult(0))) {
+      setHome(op->getResult(0), attribute(plainLayout(op->getResult(0).getType())));
+    }
+  }
+
+  TileLayout multiplyAddLayout(Type tile) {
+    // Each thread has a piece of up to 4 x 4, so that an operand serves several products.
+    ArrayRef<int64_t> shape = tt::shapeOf(tile);
+    SmallVector<AxisBits> bits = axisBitsOf(shape);
+    AxisBits rows = bits[bits.size() - 2], columns = bits.back();
+    unsigned each = std::max<int>(0, int(log2Of(ShapedType::getNumElements(shape))) - int(block.laneBits + block.warpBits));
+    unsigned inRow = std::min({columns.count, each, 2u}), inColumn = std::min({rows.count, each - inRow, 2u});
+    TileLayout result;
+    SmallVector<uint32_t> left;
+    for (unsigned i = 0; i < bits.front().begin + bits.front().count; ++i) {
+      bool taken = (i >= columns.begin && i < columns.begin + inRow) || (i >= rows.begin && i < rows.begin + inColumn);
+      (taken ? static_cast<SmallVectorImpl<uint32_t> &>(result.reg) : static_cast<SmallVectorImpl<uint32_t> &>(left)).push_back(uint32_t(1) << i);
+    }
+    size_t next = 0;
+    for (unsigned i = 0; i < block.laneBits; ++i)
+      result.lane.push_back(next < left.size() ? left[next++] : 0);
+    for (unsigned i = 0; i < block.warpBits; ++i)
+      result.warp.push_back(next < left.size() ? left[next++] : 0);
+    while (next < left.size())
+      result.reg.push_back(left[next++]);
+    return result;
+  }
+
+  Attribute reductionSource(tt::ReduceOp reduce) {
+    Type tile = reduce.getSrcs()[0].getType();
+    Attribute source = hintOf(reduce.getSrcs());
+    return source && map(source, tile).isPermutation() ? source : attribute(plainLayout(tile));
+  }
+
+  /// The last axis in a register, on its own.
+  Attribute splitSource(tt::SplitOp split) {
+    Type tile = split.getSrc().getType();
+    if (Attribute source = hint(split.getSrc())) {
+      TileLayout layout = map(source, tile);
+      uint32_t others = 0;
+      unsigned owners = 0;
+      for (uint32_t base : layout.reg)
+        base == 1 ? void(++owners) : void(others |= base);
+      for (auto *group : {&layout.lane, &layout.warp})
+        for (uint32_t base : *group)
+          others |= base;
+      if (owners == 1 && !(others & 1))
+        return source;
+    }
+    TileLayout half = plainLayout(split.getOutLHS().getType()).withAxis({0, 1});
+    half.reg.insert(half.reg.begin(), 1);
+    return attribute(half);
+  }
+
+  /// Carried values live where the body leaves them, else where they start; deciding the body again then settles what depends on them.
+  void decideLoop(Operation *loop, ValueRange inits, SmallVector<Value> carried, ArrayRef<Block *> bodies, function_ref<SmallVector<Value>()> yielded) {
+    for (unsigned round = 0; round < 4; ++round) {
+      for (Block *body : bodies)
+        decide(*body);
+      bool changed = false;
+      SmallVector<Value> next = yielded();
+      for (unsigned i = 0; i < carried.size(); ++i) {
+        if (!tt::isTile(carried[i].getType()))
+          continue;
+        Attribute layout = hint(next[i]);
+        if (!layout)
+          layout = hint(inits[i]);
+        if (!layout && round > 0)
+          layout = attribute(plainLayout(carried[i].getType()));
+        changed |= setHome(carried[i], layout);
+      }
+      if (!changed && round > 0)
+        break;
+    }
+    for (unsigned i = 0; i < carried.size(); ++i)
+      if (tt::isTile(carried[i].getType()))
+        setHome(carried[i], orDefault(homes.lookup(carried[i]), carried[i].getType()));
+    if (loop->getNumResults() == carried.size() && isa<scf::ForOp>(loop))
+      for (unsigned i = 0; i < carried.size(); ++i)
+        setHome(loop->getResult(i), homes.lookup(carried[i]));
+  }
+
+  void decideWhile(scf::WhileOp loop) {
+    for (unsigned round = 0; round < 4; ++round) {
+      bool changed = false;
+      for (auto [argument, init, next] : llvm::zip(loop.getBeforeArguments(), loop.getInits(), loop.getYieldOp().getOperands()))
+        if (tt::isTile(argument.getType()))
+          changed |= setHome(argument, orDefault(hintOf({next, init}), argument.getType()));
+      decide(*loop.getBeforeBody());
+      for (auto [argument, result, passed] : llvm::zip(loop.getAfterArguments(), loop.getResults(), loop.getConditionOp().getArgs()))
+        if (tt::isTile(argument.getType())) {
+          changed |= setHome(argument, orDefault(hint(passed), argument.getType()));
+          setHome(result, homes.lookup(argument));
+        }
+      decide(*loop.getAfterBody());
+      if (!changed)
+        break;
+    }
+  }
+
+  // ---- second walk: rewrite ----
+
+  /// `value` in a layout, made after its definition when it is not there yet.
+  Value get(Value value, Attribute layout) {
+    if (Attribute home = homes.lookup(value); home && !isCheap(value)) {
+      if (home == layout)
+        return value;
+      auto [slot, fresh] = versions.try_emplace({value, layout}, Value());
+      if (!fresh)
+        return slot->second;
+      OpBuilder builder = after(value);
+      Value converted = ConvertLayoutOp::create(builder, value.getLoc(), withLayout(value.getType(), layout), value);
+      return versions[{value, layout}] = converted;
+    }
+    auto [slot, fresh] = versions.try_emplace({value, layout}, Value());
+    if (!fresh)
+      return slot->second;
+    Operation *op = value.getDefiningOp();
+    TileLayout wanted = map(layout, value.getType());
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      operands.push_back(isTileOperand(operand) ? get(operand.get(), isElementwise(op) ? layout : attribute(operandLayout(op, operand.getOperandNumber(), wanted))) : operand.get());
+    OpBuilder builder = after(value);
+    for (Value operand : operands) // a conversion of an operand may stand behind the original
+      if (Operation *source = operand.getDefiningOp(); source && source->getBlock() == builder.getInsertionBlock() && !source->isBeforeInBlock(&*builder.getInsertionPoint()))
+        builder.setInsertionPointAfter(source);
+    Operation *copy = builder.clone(*op);
+    copy->setOperands(operands);
+    setLayout(copy->getResult(0), layout);
+    return versions[{value, layout}] = copy->getResult(0);
+  }
+  static OpBuilder after(Value value) {
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    return builder;
+  }
+  static void setLayout(Value value, Attribute layout) {
+    value.setType(withLayout(value.getType(), layout));
+    if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(cast<ShapedType>(value.getType())));
+  }
+
+  void rewrite(Block &body) {
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (!isa<ConvertLayoutOp>(op))
+        rewrite(&op);
+  }
+
+  void demand(Operation *op, Attribute layout) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isTileOperand(operand))
+        operand.set(get(operand.get(), layout));
+  }
+  void place(ValueRange values) {
+    for (Value value : values)
+      if (tt::isTile(value.getType()))
+        setLayout(value, homes.lookup(value));
+  }
+  /// Terminators and initial values: operand i takes the home of owner i.
+  void demandHomes(MutableArrayRef<OpOperand> operands, ValueRange owners) {
+    for (auto [operand, owner] : llvm::zip(operands, owners))
+      if (tt::isTile(operand.get().getType()))
+        operand.set(get(operand.get(), homes.lookup(owner)));
+  }
+
+  void rewrite(Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      demandHomes(loop.getInitArgsMutable(), loop.getRegionIterArgs());
+      place(loop.getRegionIterArgs());
+      place(loop.getResults());
+      rewrite(*loop.getBody());
+      demandHomes(loop.getBody()->getTerminator()->getOpOperands(), loop.getRegionIterArgs());
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      demandHomes(loop.getInitsMutable(), loop.getBeforeArguments());
+      place(loop.getBeforeArguments());
+      place(loop.getAfterArguments());
+      place(loop.getResults());
+      rewrite(*loop.getBeforeBody());
+      demandHomes(loop.getConditionOp().getArgsMutable(), loop.getAfterArguments());
+      rewrite(*loop.getAfterBody());
+      demandHomes(loop.getYieldOp()->getOpOperands(), loop.getBeforeArguments());
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      place(branch.getResults());
+      for (Region &region : branch->getRegions())
+        for (Block &body : region) {
+          rewrite(body);
+          demandHomes(body.getTerminator()->getOpOperands(), branch.getResults());
+        }
+    } else if (isa<tt::LoadOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
+      if (!tt::isTile(op->getResult(0).getType()))
+        return;
+      demand(op, homes.lookup(op->getResult(0)));
+      place(op->getResults());
+    } else if (auto store = dyn_cast<tt::StoreOp>(op)) {
+      if (tt::isTile(store.getPtr().getType()))
+        demand(op, accessLayout(op, {store.getValue()}));
+    } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
+      rewriteDot(dot);
+    } else if (isa<tt::ReduceOp, tt::HistogramOp, tt::JoinOp, tt::SplitOp, tt::CatOp>(op)) {
+      demand(op, sources.lookup(op));
+      place(op->getResults());
+    } else if (isa<tt::ScanOp>(op)) {
+      demand(op, homes.lookup(op->getResult(0)));
+      place(op->getResults());
+    } else if (auto gather = dyn_cast<tt::GatherOp>(op)) {
+      gather.getSrcMutable().assign(get(gather.getSrc(), sources.lookup(op)));
+      gather.getIndicesMutable().assign(get(gather.getIndices(), homes.lookup(gather.getResult())));
+      place(op->getResults());
+    } else if (isa<tt::UnsplatOp, tt::PrintOp, tt::AssertOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isTileOperand(operand))
+          operand.set(get(operand.get(), orDefault(hint(operand.get()), operand.get().getType())));
+    } else if (op->getNumResults() == 1 && homes.contains(op->getResult(0)) && !isCheap(op->getResult(0))) {
+      demand(op, homes.lookup(op->getResult(0)));
+      place(op->getResults());
+    }
+  }
+
+  void rewriteDot(tt::DotOp dot) {
+    Attribute home = homes.lookup(dot.getResult());
+    dot.getCMutable().assign(get(dot.getC(), home));
+    if (auto unit = dyn_cast<MmaAttr>(home)) {
+      unsigned packed = std::max(1u, 32 / tt::elementType(dot.getA().getType()).getIntOrFloatBitWidth());
+      Type a = dot.getA().getType(), b = dot.getB().getType();
+      dot.getAMutable().assign(get(dot.getA(), attribute(matrixLayout(unit, MatrixOperand::A, tt::shapeOf(a), packed))));
+      dot.getBMutable().assign(get(dot.getB(), attribute(matrixLayout(unit, MatrixOperand::B, tt::shapeOf(b), packed))));
+    } else {
+      // The lowering reads both from shared memory, from whatever layout they are in.
+      dot.getAMutable().assign(get(dot.getA(), orDefault(hint(dot.getA()), dot.getA().getType())));
+      dot.getBMutable().assign(get(dot.getB(), orDefault(hint(dot.getB()), dot.getB().getType())));
+    }
+    place({dot.getResult()});
+  }
+
+  tt::FuncOp function;
+  const nvidia::Target &target;
+  BlockShape block;
+  MLIRContext *context;
+  AxisInfoAnalysis axes;
+  DenseMap<Value, bool> cheap;
+  DenseMap<Operation *, unsigned> costs;
+  DenseMap<Value, Attribute> homes;
+  DenseMap<Operation *, Attribute> sources; // layout of the operands where it is not that of the result
+  DenseMap<std::pair<Value, Attribute>, Value> versions;
+};
+
+class AssignLayoutsPass : public compiler::impl::AssignLayoutsPassBase<AssignLayoutsPass> {
+public:
+  using AssignLayoutsPassBase::AssignLayoutsPassBase;
+
+  void runOnOperation() override {
+    tt::FuncOp function = getOperation();
+    const nvidia::Target *found = nvidia::findTarget(target);
+    if (!found || numWarps == 0 || (numWarps & (numWarps - 1))) {
+      function.emitError() << "needs a target and a power of two of warps, found `" << target << "` and " << numWarps;
+      return signalPassFailure();
+    }
+    Assignment(function, *found, BlockShape{5, log2Of(numWarps)}).run();
+    Builder builder(&getContext());
+    function->setAttr(kNumWarpsName, builder.getI32IntegerAttr(numWarps));
+  }
+};
+} // namespace

@@ -1,0 +1,92 @@
+// See MatrixChoice.h. Sources: PTX ISA, "mma" (shapes and types by target).
+#include "compiler/layout/MatrixChoice.h"
+
+using namespace mlir;
+using namespace tk;
+using namespace tk::ttg;
+
+static bool isEightBitFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
+
+static std::optional<MatrixUnit> unitFor(tt::DotOp dot, const nvidia::Target &target, std::string &reason) {
+  Type operand = tt::elementType(dot.getA().getType()), other = tt::elementType(dot.getB().getType()), sum = tt::elementType(dot.getType());
+  if (operand.isF16())
+    return target.sm >= 80 ? MatrixUnit::M16N8K16 : MatrixUnit::M16N8K8;
+  bool modern = target.has(nvidia::Bf16Mma);
+  if (operand.isBF16() && modern)
+    return MatrixUnit::M16N8K16;
+  if (operand.isF32()) {
+    if (dot.getInputPrecision() == tt::InputPrecision::TF32 && modern)
+      return MatrixUnit::M16N8K8;
+    reason = "fp32 operands at the precision `ieee` have no matrix instruction";
+    return std::nullopt;
+  }
+  if (operand.isInteger(8) && modern)
+    return MatrixUnit::M16N8K32;
+  if (isEightBitFloat(operand)) {
+    if (target.has(nvidia::Fp8Mma) && isa<Float8E4M3FNType, Float8E5M2Type>(operand) && isa<Float8E4M3FNType, Float8E5M2Type>(other) && sum.isF32())
+      return MatrixUnit::M16N8K32;
+    reason = "this 8-bit float has no matrix instruction on the target";
+    return std::nullopt;
+  }
+  if (operand.isF64() && modern)
+    return MatrixUnit::M8N8K4;
+  reason = "the operands' type has no matrix instruction on the target";
+  return std::nullopt;
+}
+
+/// Whether the product goes on into the first operand of another dot of the block, or comes from one: then the warps share rows only, so that no row leaves its warp.
+static bool isChained(tt::DotOp dot) {
+  SmallVector<Operation *> work{dot};
+  SmallPtrSet<Operation *, 32> seen;
+  while (!work.empty() && seen.size() < 256) {
+    Operation *op = work.pop_back_val();
+    for (Operation *user : op->getUsers()) {
+      if (user->getBlock() != dot->getBlock() || !seen.insert(user).second)
+        continue;
+      if (auto next = dyn_cast<tt::DotOp>(user)) {
+        if (next.getC().getDefiningOp() != op || seen.contains(next.getA().getDefiningOp()))
+          return true;
+        continue;
+      }
+      if (user->hasTrait<OpTrait::Elementwise>() || isa<tt::ReshapeOp, tt::TransOp, tt::BroadcastOp, tt::ExpandDimsOp>(user))
+        work.push_back(user);
+    }
+  }
+  // Backwards from the first operand.
+  SmallVector<Value> values{dot.getA()};
+  SmallPtrSet<Operation *, 32> before;
+  while (!values.empty() && before.size() < 256) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != dot->getBlock() || !before.insert(op).second)
+      continue;
+    if (isa<tt::DotOp>(op))
+      return true;
+    if (op->hasTrait<OpTrait::Elementwise>())
+      llvm::append_range(values, op->getOperands());
+  }
+  return false;
+}
+
+MmaAttr compiler::chooseMatrixUnit(tt::DotOp dot, const nvidia::Target &target, unsigned warps, std::string &reason) {
+  std::optional<MatrixUnit> unit = unitFor(dot, target, reason);
+  if (!unit)
+    return {};
+  MatrixShape shape = ttg::shapeOf(*unit);
+  ArrayRef<int64_t> tile = tt::shapeOf(dot.getType());
+  int64_t m = tile[tile.size() - 2], n = tile.back(), k = tt::shapeOf(dot.getA().getType()).back();
+  if (m < shape.m || n < shape.n || k < shape.k) {
+    reason = llvm::formatv("the tile {0}x{1}x{2} is smaller than the instruction's {3}x{4}x{5}", m, n, k, shape.m, shape.n, shape.k).str();
+    return {};
+  }
+  unsigned warpsM = 1, warpsN = 1;
+  bool rowsOnly = isChained(dot);
+  while (warpsM * warpsN < warps) {
+    int64_t rows = m / (shape.m * warpsM), columns = n / (shape.n * warpsN); // instructions that a warp has along each axis
+    // Square-ish pieces load the fewest operands; pieces that don't exist are computed by several warps.
+    bool alongM = rowsOnly ? rows > 1 || columns <= 1 : rows > 1 && (m / warpsM >= n / warpsN || columns <= 1);
+    if (!alongM && columns <= 1)
+      alongM = true;
+    (alongM ? warpsM : warpsN) *= 2;
+  }
+  return MmaAttr::get(dot.getContext(), *unit, warpsM, warpsN);
+}

@@ -1,0 +1,129 @@
+// Emission of one kernel in ttg as LLVM IR for a GPU: the state behind the Lower*.cpp files, one for each family of operations (private to this folder).
+//
+// A tile is the list of a thread's registers, each an LLVM value: never a struct or vector. Control flow is structured and becomes blocks and phis, one for each register.
+#pragma once
+#include "compiler/analysis/AxisInfo.h"
+#include "compiler/lower/GpuTarget.h"
+#include "runtime/KernelAbi.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/Module.h"
+#include <map>
+
+namespace tk::lower {
+
+using Registers = llvm::SmallVector<llvm::Value *, 8>;
+
+class GpuEmitter {
+public:
+  GpuEmitter(llvm::Module &module, GpuTarget &target, runtime::KernelAbi &abi) : module(module), context(module.getContext()), b(context), target(target), abi(abi) {}
+  /// Emits the entry point. False with `error` set when the kernel has something that the target can't do.
+  bool emitKernel(tt::FuncOp function);
+  std::string error;
+  mlir::LocationAttr errorLocation;
+
+private:
+  // GpuEmitter.cpp: frame
+  void fail(mlir::Operation *op, const llvm::Twine &why);
+  void setLocation(mlir::Operation *op);
+  /// The type of an element in a register: half and bfloat for 16-bit floats, i8 for 8-bit ones, ptr addrspace(1) for pointers.
+  llvm::Type *valueType(mlir::Type element);
+  llvm::Constant *constant(mlir::Attribute value, mlir::Type element);
+  llvm::Value *scalar(mlir::Value value);
+  const Registers &registers(mlir::Value value); // of a tile, or the one of a scalar
+  void define(mlir::Value value, Registers values);
+  llvm::Value *word(uint32_t value) { return b.getInt32(value); }
+  /// XOR of the bases that the bits of the lane and warp number select: the thread's part of an index. Made once a kernel for each list of bases.
+  llvm::Value *threadIndex(llvm::ArrayRef<uint32_t> lane, llvm::ArrayRef<uint32_t> warp);
+  llvm::Value *threadIndex(const ttg::TileLayout &layout) { return threadIndex(layout.lane, layout.warp); }
+  /// index of register `number` of this thread in the tile's row-major order.
+  llvm::Value *elementIndex(const ttg::TileLayout &layout, unsigned number);
+  /// i1: this thread is the one of those with the same elements that has side effects; null when there are no others.
+  llvm::Value *isOwner(const ttg::TileLayout &layout);
+  llvm::Value *bothOf(llvm::Value *a, llvm::Value *b); // conjunction of predicates; null is true
+  void ifThen(llvm::Value *condition, llvm::function_ref<void()> then);
+
+  // Shared memory
+  /// Offset of the operation's scratch in the block's shared memory.
+  uint64_t scratchOffset(mlir::Operation *op);
+  llvm::Value *sharedAddress(uint64_t offset, llvm::Value *bytes = nullptr); // ptr addrspace(3)
+  void storeShared(llvm::Value *address, llvm::Value *value);                // of any value type; i1 as a byte
+  llvm::Value *loadShared(llvm::Value *address, llvm::Type *type);
+  void barrier() { target.barrier(b); }
+  /// One thread makes the value, all get it.
+  llvm::Value *once(mlir::Operation *op, llvm::Type *type, llvm::function_ref<llvm::Value *()> make);
+
+  // Bits of values
+  llvm::Value *toBits(llvm::Value *value);                    // an integer of the value's width (i1: i8)
+  llvm::Value *fromBits(llvm::Value *bits, llvm::Type *type);
+  /// Any value through a function on 32-bit words (shuffles), piece by piece.
+  llvm::Value *byWords(llvm::Value *value, llvm::function_ref<llvm::Value *(llvm::Value *)> move);
+
+  // LowerControl.cpp
+  void emitBlock(mlir::Block &block);
+  void emitOperation(mlir::Operation *op);
+  void emitFor(mlir::scf::ForOp op);
+  void emitIf(mlir::scf::IfOp op);
+  void emitWhile(mlir::scf::WhileOp op);
+  struct Phis;
+
+  // LowerArithmetic.cpp
+  void emitElementwise(mlir::Operation *op);
+  llvm::Value *elementwise(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands);
+  llvm::SmallVector<llvm::Value *> combine(mlir::Region &region, llvm::ArrayRef<llvm::Value *> operands);
+  friend class GpuArithmetic;
+
+  // LowerViews.cpp
+  void emitConstant(mlir::Operation *op);
+  void emitMakeRange(tt::MakeRangeOp op);
+  void emitView(mlir::Operation *op);
+  void emitJoin(tt::JoinOp op);
+  void emitSplit(tt::SplitOp op);
+  void emitCat(tt::CatOp op);
+
+  // LowerMemory.cpp
+  void emitLoad(tt::LoadOp op);
+  void emitStore(tt::StoreOp op);
+  llvm::SmallVector<llvm::Value *> pack(llvm::ArrayRef<llvm::Value *> elements, unsigned wordBits); // elements of one vector -> words
+  Registers unpack(llvm::ArrayRef<llvm::Value *> words, unsigned elements, mlir::Type element);
+
+  // LowerAtomics.cpp
+  void emitAtomic(mlir::Operation *op);
+
+  // LowerConversion.cpp
+  void emitConversion(ttg::ConvertLayoutOp op);
+
+  // LowerReduction.cpp, LowerScan.cpp
+  void emitReduce(tt::ReduceOp op);
+  void emitScan(tt::ScanOp op);
+
+  // LowerGather.cpp
+  void emitGather(tt::GatherOp op);
+  void emitHistogram(tt::HistogramOp op);
+
+  // LowerMatrix.cpp
+  void emitDot(tt::DotOp op);
+  void emitMatrixUnit(tt::DotOp op, ttg::MmaAttr unit);
+  void emitMultiplyAdd(tt::DotOp op);
+
+  // LowerDebug.cpp
+  void emitPrint(tt::PrintOp op);
+  void emitAssert(tt::AssertOp op);
+
+  llvm::Module &module;
+  llvm::LLVMContext &context;
+  llvm::IRBuilder<> b;
+  GpuTarget &target;
+  runtime::KernelAbi &abi;
+  std::unique_ptr<compiler::AxisInfoAnalysis> axes;
+
+  llvm::Function *function = nullptr;
+  llvm::BasicBlock *entry = nullptr;
+  llvm::Value *lane = nullptr, *warp = nullptr, *thread = nullptr;
+  llvm::Value *shared = nullptr, *printBuffer = nullptr;
+  unsigned numWarps = 1;
+  llvm::DenseMap<mlir::Value, Registers> values;
+  std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, llvm::Value *> threadIndices;
+  llvm::DISubprogram *subprogram = nullptr;
+};
+
+} // namespace tk::lower

@@ -1,0 +1,71 @@
+// What differs between GPUs in the lowering of ttg: one small interface, an implementation a vendor (compiler/target/nvidia).
+//
+// Words are i32, values in registers; `b` stands where the code goes. Nothing here knows layouts.
+#pragma once
+#include "dialects/ttg/TTG.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace tk::lower {
+
+/// One access of a thread to global memory: `words` words of `wordBits` (8, 16, 32, 64) at `address` (ptr addrspace(1), aligned to words * wordBits / 8).
+struct GlobalAccess {
+  llvm::Value *address = nullptr;
+  llvm::Value *predicate = nullptr; // i1; null: always
+  unsigned words = 1, wordBits = 32;
+  tt::CacheModifier cache = tt::CacheModifier::NONE;
+  tt::EvictionPolicy evict = tt::EvictionPolicy::NORMAL;
+  bool isVolatile = false;
+};
+
+/// An atomic of one thread on global memory. `type` is the element's; values are integers of its width.
+struct AtomicAccess {
+  llvm::Value *address = nullptr, *predicate = nullptr;
+  mlir::Type element;
+  tt::MemSemantic sem = tt::MemSemantic::ACQUIRE_RELEASE;
+  tt::MemSyncScope scope = tt::MemSyncScope::GPU;
+  bool usesResult = true;
+};
+
+/// One instruction of a matrix unit: operands and accumulator as packed 32-bit registers (64-bit for fp64), in the order of the ISA's fragments.
+struct MatrixInstruction {
+  ttg::MatrixUnit unit;
+  mlir::Type a, b, sum; // element types
+  bool tf32 = false;
+};
+
+class GpuTarget {
+public:
+  virtual ~GpuTarget() = default;
+  virtual unsigned lanes() const = 0;
+
+  virtual llvm::Value *threadId(llvm::IRBuilder<> &b) = 0; // i32, 0 <= id < threads of the block
+  virtual llvm::Value *programId(llvm::IRBuilder<> &b, unsigned axis) = 0;
+  virtual llvm::Value *numPrograms(llvm::IRBuilder<> &b, unsigned axis) = 0;
+
+  /// All threads of the block; orders shared and global memory among them.
+  virtual void barrier(llvm::IRBuilder<> &b) = 0;
+  /// The word of the lane whose number differs by `mask`, of lane `lane`, of the lane `distance` below (the own one where there is none).
+  virtual llvm::Value *shuffleXor(llvm::IRBuilder<> &b, llvm::Value *word, unsigned mask) = 0;
+  virtual llvm::Value *shuffleIndex(llvm::IRBuilder<> &b, llvm::Value *word, llvm::Value *lane) = 0;
+  virtual llvm::Value *shuffleUp(llvm::IRBuilder<> &b, llvm::Value *word, unsigned distance) = 0;
+
+  /// The words read; `others` (one a word, may be empty: then unspecified) where the predicate is false.
+  virtual llvm::SmallVector<llvm::Value *> loadGlobal(llvm::IRBuilder<> &b, const GlobalAccess &access, llvm::ArrayRef<llvm::Value *> others) = 0;
+  virtual void storeGlobal(llvm::IRBuilder<> &b, const GlobalAccess &access, llvm::ArrayRef<llvm::Value *> words) = 0;
+  /// The old value (unspecified where the predicate is false). Null with `error` set when the target has no such atomic.
+  virtual llvm::Value *atomicUpdate(llvm::IRBuilder<> &b, const AtomicAccess &access, tt::RMWOp op, llvm::Value *value, std::string &error) = 0;
+  virtual llvm::Value *atomicSwap(llvm::IRBuilder<> &b, const AtomicAccess &access, llvm::Value *expected, llvm::Value *value, std::string &error) = 0;
+
+  /// An elementary function that the machine has itself (fp32 operands); null: the library or plain LLVM does it.
+  virtual llvm::Value *math(llvm::IRBuilder<> &b, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands) = 0;
+  /// fp32 <-> a narrow float by the machine's own conversion; null: bit arithmetic does it. Encoding saturates for 8-bit kinds.
+  virtual llvm::Value *encodeFloat(llvm::IRBuilder<> &b, llvm::Value *value, mlir::Type narrow, bool towardZero) = 0;
+
+  /// d = a * b + c
+  virtual llvm::SmallVector<llvm::Value *> multiply(llvm::IRBuilder<> &b, const MatrixInstruction &instruction, llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> bWords,
+                                                    llvm::ArrayRef<llvm::Value *> c) = 0;
+  /// Ends the launch with an error.
+  virtual void trap(llvm::IRBuilder<> &b) = 0;
+};
+
+} // namespace tk::lower
