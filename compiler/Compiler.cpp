@@ -3,8 +3,10 @@
 #include "compiler/Elaboration.h"
 #include "compiler/Pipeline.h"
 #include "compiler/target/cpu/CpuTarget.h"
-#include "dialects/tt/TT.h"
+#include "compiler/target/nvidia/NvidiaTarget.h"
+#include "dialects/ttg/TTG.h"
 #include "mlir/IR/Verifier.h"
+#include <fmt/format.h>
 
 namespace tk::compiler {
 
@@ -12,7 +14,7 @@ struct Compiler::Impl {
   mlir::MLIRContext context;
 
   Impl() : context(mlir::MLIRContext::Threading::DISABLED) {
-    context.loadDialect<tt::TTDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+    context.loadDialect<tt::TTDialect, ttg::TTGDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   }
 };
 
@@ -65,7 +67,7 @@ std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleSco
 }
 
 /// Runs passes on the module; what MLIR reports becomes an error at the kernel.
-static bool runPasses(mlir::ModuleOp module, void (*build)(mlir::OpPassManager &), const lang::ModuleScope &scope, const lang::ast::Function &kernel, bool time, lang::Diagnostics &diagnostics) {
+static bool runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build, const lang::ModuleScope &scope, const lang::ast::Function &kernel, bool time, lang::Diagnostics &diagnostics) {
   std::string text;
   mlir::Location where = module.getLoc();
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
@@ -105,6 +107,23 @@ struct Job {
     }
     return output;
   }
+
+  /// ttg for an NVIDIA GPU.
+  bool layOut() {
+    return runPasses(*module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps); }, scope, kernel, options.timePasses, diagnostics);
+  }
+  std::string lower(const nvidia::Target &target, nvidia::Stage stage, KernelAbi &abi) {
+    if (!layOut())
+      return "";
+    nvidia::Output output = nvidia::lower(*module, target, options.fpFusion, stage, abi);
+    if (output.error.empty() && abi.sharedBytes > target.maxSharedBytes)
+      output.error = fmt::format("the kernel needs {0} bytes of shared memory a program, {1} has {2}; use smaller tiles", abi.sharedBytes, options.target, target.maxSharedBytes);
+    if (!output.error.empty()) {
+      diagnostics.report(lang::Diag::TargetCannot, placeOf(output.location, scope, kernel), output.error);
+      return "";
+    }
+    return output.code;
+  }
 };
 } // namespace
 
@@ -117,7 +136,8 @@ static std::string textOf(mlir::ModuleOp module) {
 
 std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, Stage stage,
                            lang::Diagnostics &diagnostics) {
-  if (!isCpuTarget(options.target)) {
+  const nvidia::Target *gpu = nvidia::findTarget(options.target);
+  if (!isCpuTarget(options.target) && !gpu) {
     diagnostics.report(lang::Diag::UnknownTarget, {&scope.file(), {}}, options.target);
     return "";
   }
@@ -129,10 +149,20 @@ std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &ke
   Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};
   if (!job.optimize())
     return "";
+  KernelAbi abi;
   switch (stage) {
   case Stage::Tt:
   case Stage::TtOpt:
     return textOf(*job.module);
+  default:
+    break;
+  }
+  if (gpu) {
+    if (stage == Stage::Ttg)
+      return job.layOut() ? textOf(*job.module) : "";
+    return job.lower(*gpu, stage == Stage::Llvm ? nvidia::Stage::Llvm : nvidia::Stage::Ptx, abi);
+  }
+  switch (stage) {
   case Stage::Ttg:
     diagnostics.report(lang::Diag::StageUnavailable, {&scope.file(), {}}, "ttg", options.target);
     return "";
@@ -142,13 +172,15 @@ std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &ke
     return job.lower(cpu::CpuStage::Assembly).code;
   case Stage::Bin:
     return job.lower(cpu::CpuStage::Object).code;
+  default:
+    return "";
   }
-  return "";
 }
 
 CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, lang::Diagnostics &diagnostics) {
   CompiledKernel result;
-  if (!isCpuTarget(options.target)) {
+  const nvidia::Target *gpu = nvidia::findTarget(options.target);
+  if (!isCpuTarget(options.target) && !gpu) {
     diagnostics.report(lang::Diag::UnknownTarget, {&scope.file(), {}}, options.target);
     return result;
   }
@@ -162,6 +194,11 @@ CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::stri
   Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};
   if (!job.optimize())
     return result;
+  if (gpu) {
+    result.objectKind = ObjectKind::Ptx;
+    result.object = job.lower(*gpu, nvidia::Stage::Ptx, result.abi);
+    return result;
+  }
   cpu::CpuOutput output = job.lower(cpu::CpuStage::Object);
   result.object = std::move(output.code);
   result.abi.arenaBytes = output.arenaBytes;

@@ -22,6 +22,7 @@ struct Options {
   bool fpFusion = false;
   bool strictTriton = false;
   bool timePasses = false;
+  unsigned numWarps = 4; // of a GPU's block, a power of two
 };
 
 // The calling convention of a compiled kernel, as data.

@@ -31,7 +31,24 @@ def RewritePointersPass : TK_Pass<"tk-rewrite-pointers", "::tk::tt::FuncOp"> {
 
 def ExpandMathPass : TK_Pass<"tk-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions become the inlined arithmetic of the math library";
+  let options = [Option<"keepNative", "keep-native", "bool", "false", "keep the functions of fp32 that GPUs compute themselves: exp, exp2, rsqrt">];
   let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+}
+
+// ---- layout and schedule: tt -> ttg ----
+
+class TK_GpuPass<string argument, string operation> : Pass<argument, operation> {
+  let dependentDialects = ["::tk::tt::TTDialect", "::tk::ttg::TTGDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+}
+
+def AssignLayoutsPass : TK_GpuPass<"tk-assign-layouts", "::tk::tt::FuncOp"> {
+  let summary = "every tile gets a layout, with conversions where two of them meet";
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "row of target/nvidia/Targets.def">,
+                 Option<"numWarps", "num-warps", "unsigned", "4", "warps of a block, a power of two">];
+}
+
+def AllocateSharedPass : TK_GpuPass<"tk-allocate-shared", "::tk::tt::FuncOp"> {
+  let summary = "places scratch in shared memory and orders it with barriers";
 }
 
 #endif

@@ -27,4 +27,18 @@ void buildCpuPipeline(mlir::OpPassManager &passes) {
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
 }
 
+void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps) {
+  // The library's functions before layouts, so that their steps are ordinary elementwise operations; what the machine computes itself stays.
+  ExpandMathPassOptions math;
+  math.keepNative = true;
+  passes.addPass(createExpandMathPass(math));
+  passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
+  // Every tile gets its place, with a conversion where two places meet.
+  AssignLayoutsPassOptions layouts;
+  layouts.target = target, layouts.numWarps = numWarps;
+  passes.addNestedPass<tt::FuncOp>(createAssignLayoutsPass(layouts));
+  // Last, when every conversion that will exist is there.
+  passes.addNestedPass<tt::FuncOp>(createAllocateSharedPass());
+}
+
 } // namespace tk::compiler

@@ -9,4 +9,7 @@ void buildTilePipeline(mlir::OpPassManager &passes);
 /// Optimised tt -> what the CPU's emission takes (compiler/target/cpu).
 void buildCpuPipeline(mlir::OpPassManager &passes);
 
+/// Optimised tt -> ttg with layouts, shared memory and barriers: what the GPUs' emission takes (compiler/lower). `target` is a row of target/nvidia/Targets.def.
+void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps);
+
 } // namespace tk::compiler

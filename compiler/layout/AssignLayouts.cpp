@@ -14,6 +14,7 @@
 #include "compiler/layout/LayoutRules.h"
 #include "compiler/layout/MatrixChoice.h"
 #include "compiler/Passes.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/Pass/Pass.h"
 
 namespace tk::compiler {

@@ -1,5 +1,6 @@
 // See MatrixChoice.h. Sources: PTX ISA, "mma" (shapes and types by target).
 #include "compiler/layout/MatrixChoice.h"
+#include <fmt/format.h>
 
 using namespace mlir;
 using namespace tk;
@@ -75,7 +76,7 @@ MmaAttr compiler::chooseMatrixUnit(tt::DotOp dot, const nvidia::Target &target, 
   ArrayRef<int64_t> tile = tt::shapeOf(dot.getType());
   int64_t m = tile[tile.size() - 2], n = tile.back(), k = tt::shapeOf(dot.getA().getType()).back();
   if (m < shape.m || n < shape.n || k < shape.k) {
-    reason = llvm::formatv("the tile {0}x{1}x{2} is smaller than the instruction's {3}x{4}x{5}", m, n, k, shape.m, shape.n, shape.k).str();
+    reason = fmt::format("the tile {0}x{1}x{2} is smaller than the instruction's {3}x{4}x{5}", m, n, k, shape.m, shape.n, shape.k);
     return {};
   }
   unsigned warpsM = 1, warpsN = 1;

@@ -4,6 +4,7 @@
 #pragma once
 #include "dialects/ttg/TTG.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
 
 namespace tk::lower {
 
@@ -37,6 +38,9 @@ class GpuTarget {
 public:
   virtual ~GpuTarget() = default;
   virtual unsigned lanes() const = 0;
+  virtual llvm::CallingConv::ID kernelConvention() const = 0;
+  /// Facts about the launch that code generation may rely on.
+  virtual void annotateKernel(llvm::Function &function, unsigned threads) = 0;
 
   virtual llvm::Value *threadId(llvm::IRBuilder<> &b) = 0; // i32, 0 <= id < threads of the block
   virtual llvm::Value *programId(llvm::IRBuilder<> &b, unsigned axis) = 0;

@@ -6,21 +6,42 @@ namespace tk::lower {
 
 /// How a layout conversion moves its elements.
 struct ConversionPlan {
-  enum class Kind { Nothing, Registers, Shuffles, Shared } kind = Kind::Nothing;
-  /// Shared memory: bit i of an element's offset (in elements) is bit position in `offset`: offset = XOR of offset[i] over the bits i of the tile's index.
+  enum class Kind { Nothing, Registers, Shared } kind = Kind::Nothing;
+  /// Shared memory: the offset of an element, in elements, is the XOR of these over the set bits of its index.
   llvm::SmallVector<uint32_t> offsetOfIndexBit;
-  unsigned vectorBits = 0; // elements that both sides move at once, as a power of two
+  /// Images (as index) of registers that both sides move at once: they have the lowest offset bits.
+  llvm::SmallVector<uint32_t> vector;
+  /// Images of registers of both sides that are moved in rounds, one round for each of their values, to save memory.
+  llvm::SmallVector<uint32_t> rounds;
+  uint64_t elements = 0; // of one round
+  uint32_t offsetOf(uint32_t index) const { return ttg::TileLayout::apply(offsetOfIndexBit, index); }
 };
 ConversionPlan planConversion(const ttg::TileLayout &from, const ttg::TileLayout &to, unsigned indexBits, unsigned elementBytes);
+
+/// How a reduction goes along its axis: bits of the axis in the order in which pairs are combined.
+struct ReductionPlan {
+  enum class Kind { Register, Lane, Warp };
+  struct Step {
+    Kind kind;
+    unsigned bit;   // of the register, lane or warp number
+    uint32_t index; // its image
+  };
+  llvm::SmallVector<Step> steps;       // warps are neighbours in this list
+  uint32_t laneBits = 0, warpBits = 0; // bits of lane and warp number along the axis
+  uint32_t idleLaneBits = 0;           // bits of the lane number without meaning
+  unsigned entries = 0;                // results of a thread when warps exchange theirs
+  bool crossesWarps() const { return warpBits != 0; }
+};
+ReductionPlan planReduction(tt::ReduceOp op);
+/// The combine region's operations may take their operands in any order.
+bool isCommutative(mlir::Region &combine);
 
 /// Bytes of shared memory that the lowering of `op` needs; 0: none.
 uint64_t scratchBytes(mlir::Operation *op);
 /// Bytes of an element there: i1 takes a byte.
 unsigned sharedBytesOf(mlir::Type element);
 
-/// A reduction or scan across warps: which bits of the warp number run along the axis.
-uint32_t warpBitsAlong(const ttg::TileLayout &layout, ttg::AxisBits axis);
-/// A scalar access that executes once, its result being broadcast (volatile and atomic ones, and loads that decide control flow).
+/// A scalar access that executes once, its result being broadcast: volatile and atomic ones, and loads that decide control flow.
 bool executesOnce(mlir::Operation *op);
 
 } // namespace tk::lower

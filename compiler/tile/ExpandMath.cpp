@@ -48,10 +48,12 @@ static StringRef libraryName(Operation *op) {
       .Default([](Operation *) { return StringRef(); });
 }
 
-static bool isExpanded(Operation *op) {
+static bool isExpanded(Operation *op, bool keepNative) {
   if (libraryName(op).empty())
     return false;
   Type element = tt::elementType(op->getResult(0).getType());
+  if (keepNative && element.isF32() && isa<math::ExpOp, math::Exp2Op, math::RsqrtOp>(op))
+    return false;
   return element.isF32() || element.isF64();
 }
 
@@ -77,9 +79,9 @@ public:
   }
 
 private:
-  static void collect(Operation *root, SmallVectorImpl<Operation *> &work) {
+  void collect(Operation *root, SmallVectorImpl<Operation *> &work) {
     root->walk([&](Operation *op) {
-      if (isExpanded(op))
+      if (isExpanded(op, keepNative))
         work.push_back(op);
     });
   }

@@ -1,6 +1,6 @@
 // Runs passes over IR in text form, for the lit tests. Reads any mixture of tt, arith, math, scf and ub.
 #include "compiler/Passes.h"
-#include "dialects/tt/TT.h"
+#include "dialects/ttg/TTG.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -46,7 +46,7 @@ static unsigned lineOfDeepNesting(StringRef text) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
-  registry.insert<tk::tt::TTDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, ub::UBDialect>();
+  registry.insert<tk::tt::TTDialect, tk::ttg::TTGDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, ub::UBDialect>();
   tk::compiler::registerCompilerPasses();
   tk::test::registerTestAccessForm();
   registerCanonicalizerPass();

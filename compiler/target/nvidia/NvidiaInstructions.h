@@ -1,0 +1,44 @@
+// The PTX of what LLVM has no instruction for: predicated vector accesses, shuffles, atomics, approximate functions, matrix units.
+//
+// Source of every mnemonic: the PTX ISA reference. Instructions stand as inline assembly where they need a predicate or a modifier that LLVM can't express.
+#pragma once
+#include "compiler/lower/GpuTarget.h"
+#include "compiler/target/nvidia/NvidiaTargets.h"
+
+namespace tk::nvidia {
+
+class Instructions : public lower::GpuTarget {
+public:
+  explicit Instructions(const Target &target) : target(target) {}
+
+  unsigned lanes() const override { return 32; }
+  llvm::CallingConv::ID kernelConvention() const override { return llvm::CallingConv::PTX_Kernel; }
+  void annotateKernel(llvm::Function &function, unsigned threads) override;
+  llvm::Value *threadId(llvm::IRBuilder<> &b) override;
+  llvm::Value *programId(llvm::IRBuilder<> &b, unsigned axis) override;
+  llvm::Value *numPrograms(llvm::IRBuilder<> &b, unsigned axis) override;
+  void barrier(llvm::IRBuilder<> &b) override;
+  llvm::Value *shuffleXor(llvm::IRBuilder<> &b, llvm::Value *word, unsigned mask) override;
+  llvm::Value *shuffleIndex(llvm::IRBuilder<> &b, llvm::Value *word, llvm::Value *lane) override;
+  llvm::Value *shuffleUp(llvm::IRBuilder<> &b, llvm::Value *word, unsigned distance) override;
+  llvm::SmallVector<llvm::Value *> loadGlobal(llvm::IRBuilder<> &b, const lower::GlobalAccess &access, llvm::ArrayRef<llvm::Value *> others) override;
+  void storeGlobal(llvm::IRBuilder<> &b, const lower::GlobalAccess &access, llvm::ArrayRef<llvm::Value *> words) override;
+  llvm::Value *math(llvm::IRBuilder<> &b, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands) override;
+  llvm::Value *encodeFloat(llvm::IRBuilder<> &b, llvm::Value *value, mlir::Type narrow, bool towardZero) override;
+  void trap(llvm::IRBuilder<> &b) override;
+
+  // NvidiaAtomics.cpp
+  llvm::Value *atomicUpdate(llvm::IRBuilder<> &b, const lower::AtomicAccess &access, tt::RMWOp op, llvm::Value *value, std::string &error) override;
+  llvm::Value *atomicSwap(llvm::IRBuilder<> &b, const lower::AtomicAccess &access, llvm::Value *expected, llvm::Value *value, std::string &error) override;
+
+  // NvidiaMatrix.cpp
+  llvm::SmallVector<llvm::Value *> multiply(llvm::IRBuilder<> &b, const lower::MatrixInstruction &instruction, llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> bWords,
+                                            llvm::ArrayRef<llvm::Value *> c) override;
+
+private:
+  /// One asm statement that has effects, or may not move across threads' control flow.
+  llvm::Value *assembly(llvm::IRBuilder<> &b, llvm::Type *result, const std::string &text, const std::string &constraints, llvm::ArrayRef<llvm::Value *> operands, bool hasEffects = true);
+  const Target &target;
+};
+
+} // namespace tk::nvidia
