@@ -48,8 +48,10 @@ struct Span {
 } // namespace
 
 uint32_t TileLayout::freeThreadBits() const {
-  // Lanes and warps alone: what registers hold besides is the same for every thread or another element.
+  // Registers first: a lane whose base is a sum of register bases has the elements of the lane without it, in other registers.
   Span span;
+  for (uint32_t base : reg)
+    span.add(base);
   uint32_t free = 0;
   unsigned bit = 0;
   for (auto *group : {&lane, &warp})

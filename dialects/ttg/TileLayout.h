@@ -30,7 +30,8 @@ struct TileLayout {
   uint32_t indexOf(unsigned regNumber, unsigned laneNumber, unsigned warpNumber) const { return apply(reg, regNumber) ^ apply(lane, laneNumber) ^ apply(warp, warpNumber); }
   layout::LinearLayout toLinear(unsigned indexBits) const;
 
-  /// Bits of lane and warp number whose value does not matter, as a mask of the thread number (lane bits lowest): the elements are held once for each of their values.
+  /// Bits of lane and warp number whose value does not matter, as a mask of the thread number (lane bits lowest): the elements are held once for each of their values
+  /// (in the same registers when no lane or warp base overlaps those of registers, as in a permutation).
   uint32_t freeThreadBits() const;
   /// Registers that hold elements that a lower register of the same thread holds too.
   bool isDuplicateRegister(unsigned number) const;
