@@ -35,6 +35,11 @@ def ExpandMathPass : TK_Pass<"tk-expand-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
 
+def SplitPrecisionPass : TK_Pass<"tk-split-precision", "::tk::tt::FuncOp"> {
+  let summary = "products of fp32 operands in several parts become products that a matrix unit takes";
+  let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 // ---- layout and schedule: tt -> ttg ----
 
 class TK_GpuPass<string argument, string operation> : Pass<argument, operation> {

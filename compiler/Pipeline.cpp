@@ -33,6 +33,8 @@ void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, un
   math.keepNative = true;
   passes.addPass(createExpandMathPass(math));
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
+  // Parts of operands and their products before layouts, which choose an instruction for each product.
+  passes.addNestedPass<tt::FuncOp>(createSplitPrecisionPass());
   // Every tile gets its place, with a conversion where two places meet.
   AssignLayoutsPassOptions layouts;
   layouts.target = target, layouts.numWarps = numWarps;

@@ -8,30 +8,22 @@ using namespace tk::ttg;
 
 static bool isEightBitFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
 
+/// The shape whose fragments the operands take. The target may make it of several instructions (NvidiaMatrix.cpp): 8-bit floats of any kind are at least products of fp16.
 static std::optional<MatrixUnit> unitFor(tt::DotOp dot, const nvidia::Target &target, std::string &reason) {
-  Type operand = tt::elementType(dot.getA().getType()), other = tt::elementType(dot.getB().getType()), sum = tt::elementType(dot.getType());
-  if (operand.isF16())
-    return target.sm >= 80 ? MatrixUnit::M16N8K16 : MatrixUnit::M16N8K8;
+  Type operand = tt::elementType(dot.getA().getType());
   bool modern = target.has(nvidia::Bf16Mma);
-  if (operand.isBF16() && modern)
-    return MatrixUnit::M16N8K16;
-  if (operand.isF32()) {
-    if (dot.getInputPrecision() == tt::InputPrecision::TF32 && modern)
-      return MatrixUnit::M16N8K8;
-    reason = "fp32 operands at the precision `ieee` have no matrix instruction";
-    return std::nullopt;
-  }
-  if (operand.isInteger(8) && modern)
+  if (operand.isF16() || (operand.isBF16() && modern))
+    return tt::shapeOf(dot.getA().getType()).back() < 16 ? MatrixUnit::M16N8K8 : MatrixUnit::M16N8K16;
+  if (operand.isF32() && dot.getInputPrecision() == tt::InputPrecision::TF32 && modern)
+    return MatrixUnit::M16N8K8;
+  if (operand.isInteger(8) || isEightBitFloat(operand))
     return MatrixUnit::M16N8K32;
-  if (isEightBitFloat(operand)) {
-    if (target.has(nvidia::Fp8Mma) && isa<Float8E4M3FNType, Float8E5M2Type>(operand) && isa<Float8E4M3FNType, Float8E5M2Type>(other) && sum.isF32())
-      return MatrixUnit::M16N8K32;
-    reason = "this 8-bit float has no matrix instruction on the target";
-    return std::nullopt;
-  }
   if (operand.isF64() && modern)
     return MatrixUnit::M8N8K4;
-  reason = "the operands' type has no matrix instruction on the target";
+  if (operand.isF32() && dot.getInputPrecision() == tt::InputPrecision::IEEE)
+    reason = "fp32 operands at the precision `ieee` have no matrix instruction";
+  else
+    reason = fmt::format("{} has no matrix instruction for operands of {}", target.name, operand.isF32() ? "tf32" : operand.isBF16() ? "bf16" : "fp64");
   return std::nullopt;
 }
 
@@ -75,7 +67,8 @@ MmaAttr compiler::chooseMatrixUnit(tt::DotOp dot, const nvidia::Target &target, 
   MatrixShape shape = ttg::shapeOf(*unit);
   ArrayRef<int64_t> tile = tt::shapeOf(dot.getType());
   int64_t m = tile[tile.size() - 2], n = tile.back(), k = tt::shapeOf(dot.getA().getType()).back();
-  if (m < shape.m || n < shape.n || k < shape.k) {
+  // Rows and columns that the tile lacks are there several times; with both lacking, too little of an instruction is of use. Depth can't be repeated.
+  if ((m < shape.m && n < shape.n) || k < shape.k) {
     reason = fmt::format("the tile {0}x{1}x{2} is smaller than the instruction's {3}x{4}x{5}", m, n, k, shape.m, shape.n, shape.k);
     return {};
   }

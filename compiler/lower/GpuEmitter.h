@@ -103,7 +103,10 @@ private:
   // LowerMatrix.cpp
   void emitDot(tt::DotOp op);
   void emitMatrixUnit(tt::DotOp op, ttg::MmaAttr unit);
+  llvm::Value *truncateToTf32(llvm::Value *value);
+  // LowerMultiplyAdd.cpp
   void emitMultiplyAdd(tt::DotOp op);
+  llvm::Value *toComputeType(llvm::Value *value, mlir::Type element, bool truncatesToTf32);
 
   // LowerDebug.cpp
   void emitPrint(tt::PrintOp op);

@@ -30,8 +30,8 @@ struct AtomicAccess {
 /// One instruction of a matrix unit: operands and accumulator as packed 32-bit registers (64-bit for fp64), in the order of the ISA's fragments.
 struct MatrixInstruction {
   ttg::MatrixUnit unit;
-  mlir::Type a, b, sum; // element types
-  bool tf32 = false;
+  mlir::Type a, b, sum; // element types; fp32 operands are tf32
+  bool exactSums = true; // 8-bit floats: the sum has fp32's precision, even where the unit's own has less
 };
 
 class GpuTarget {

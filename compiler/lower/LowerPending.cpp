@@ -8,7 +8,6 @@ void GpuEmitter::emitAtomic(mlir::Operation *op) { fail(op, "atomics are not sup
 void GpuEmitter::emitScan(tt::ScanOp op) { fail(op, "`tt.scan` is not supported on this target yet"); }
 void GpuEmitter::emitGather(tt::GatherOp op) { fail(op, "`tt.gather` is not supported on this target yet"); }
 void GpuEmitter::emitHistogram(tt::HistogramOp op) { fail(op, "`tt.histogram` is not supported on this target yet"); }
-void GpuEmitter::emitDot(tt::DotOp op) { fail(op, "`tt.dot` is not supported on this target yet"); }
 void GpuEmitter::emitPrint(tt::PrintOp op) { fail(op, "`tt.print` is not supported on this target yet"); }
 void GpuEmitter::emitAssert(tt::AssertOp op) { fail(op, "`tt.assert` is not supported on this target yet"); }
 } // namespace tk::lower

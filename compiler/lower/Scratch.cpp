@@ -1,5 +1,6 @@
 // See Scratch.h.
 #include "compiler/lower/Scratch.h"
+#include "compiler/lower/MatrixPlan.h"
 #include <bit>
 
 using namespace mlir;
@@ -261,6 +262,8 @@ uint64_t lower::scratchBytes(Operation *op) {
       bytes += uint64_t(sharedBytesOf(tt::elementType(source.getType()))) * lanes * plan.entries * warpsOf(op);
     return bytes + 8 * reduce.getSrcs().size();
   }
+  if (auto dot = dyn_cast<tt::DotOp>(op))
+    return isa<MmaAttr>(cast<RankedTensorType>(dot.getType()).getEncoding()) ? 0 : planMultiplyAdd(dot).bytes;
   if (executesOnce(op))
     return 8;
   return 0;

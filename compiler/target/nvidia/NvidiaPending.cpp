@@ -4,5 +4,4 @@ using namespace llvm;
 namespace tk::nvidia {
 Value *Instructions::atomicUpdate(IRBuilder<> &, const lower::AtomicAccess &, tt::RMWOp, Value *, std::string &error) { return error = "no atomics yet", nullptr; }
 Value *Instructions::atomicSwap(IRBuilder<> &, const lower::AtomicAccess &, Value *, Value *, std::string &error) { return error = "no atomics yet", nullptr; }
-SmallVector<Value *> Instructions::multiply(IRBuilder<> &, const lower::MatrixInstruction &, ArrayRef<Value *>, ArrayRef<Value *>, ArrayRef<Value *> c) { return SmallVector<Value *>(c); }
 } // namespace tk::nvidia
