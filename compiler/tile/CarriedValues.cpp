@@ -5,25 +5,6 @@
 using namespace mlir;
 using namespace tk::compiler;
 
-void tk::compiler::forEachCarried(Operation *op, function_ref<void(Value, ArrayRef<Value>)> visit) {
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [argument, result, initial, yielded] : llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs(), loop.getYieldedValues())) {
-      visit(argument, {initial, yielded});
-      visit(result, {initial, yielded});
-    }
-  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    for (auto [argument, initial, yielded] : llvm::zip(loop.getBeforeArguments(), loop.getInits(), loop.getYieldOp().getOperands()))
-      visit(argument, {initial, yielded});
-    for (auto [argument, result, passed] : llvm::zip(loop.getAfterArguments(), loop.getResults(), loop.getConditionOp().getArgs())) {
-      visit(argument, {passed});
-      visit(result, {passed});
-    }
-  } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults() != 0) {
-    for (auto [result, left, right] : llvm::zip(branch.getResults(), branch.thenYield().getOperands(), branch.elseYield().getOperands()))
-      visit(result, {left, right});
-  }
-}
-
 void tk::compiler::eraseDeadOperations(Region &region) {
   SmallVector<Operation *> operations;
   region.walk([&](Operation *op) { operations.push_back(op); });

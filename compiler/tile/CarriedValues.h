@@ -1,17 +1,14 @@
 // What passes share that take apart the values which scf.for, scf.while and scf.if carry.
 //
 // A carried value is an argument of a loop's region or a result of scf.for, scf.while or scf.if. Each has incoming values: a loop argument the initial
-// and the yielded one, a result what the regions yield. `forEachCarried` lists these edges for an analysis; `CarriedRewriter` replaces carried values
-// by parts of other types, while the pass says what the parts are.
+// and the yielded one, a result what the regions yield: analysis/CarriedEdges.h lists them. `CarriedRewriter` replaces carried values by parts of other
+// types, while the pass says what the parts are.
 #pragma once
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "compiler/analysis/CarriedEdges.h"
 #include "mlir/IR/Builders.h"
 #include <optional>
 
 namespace tk::compiler {
-
-/// Calls `visit` for every carried value of `op` with its incoming values; does nothing unless `op` is scf.for, scf.while or scf.if.
-void forEachCarried(mlir::Operation *op, llvm::function_ref<void(mlir::Value carried, llvm::ArrayRef<mlir::Value> incoming)> visit);
 
 /// Erases the operations of `region` that have no effect and no use left.
 void eraseDeadOperations(mlir::Region &region);
