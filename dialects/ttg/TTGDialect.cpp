@@ -23,7 +23,22 @@ void TTGDialect::registerAttributes() {
       >();
 }
 
+namespace {
+/// Layouts are long: text names them once.
+struct LayoutAliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attribute, raw_ostream &os) const override {
+    if (isa<LinearAttr>(attribute))
+      return os << "layout", AliasResult::FinalAlias;
+    if (isa<MmaAttr>(attribute))
+      return os << "mma", AliasResult::FinalAlias;
+    return AliasResult::NoAlias;
+  }
+};
+} // namespace
+
 void TTGDialect::initialize() {
+  addInterfaces<LayoutAliases>();
   registerAttributes();
   addOperations<
 #define GET_OP_LIST
