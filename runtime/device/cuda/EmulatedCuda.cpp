@@ -1,9 +1,19 @@
 // See EmulatedCuda.h.
 #include "runtime/device/cuda/EmulatedCuda.h"
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/emulated/EmulatedDriver.h"
 #include "tk/error.h"
+#include <fmt/format.h>
 
 namespace tk::runtime {
 
-std::shared_ptr<GpuDevice> emulatedCudaDevice(unsigned architecture) { throw Error(ErrorKind::Device, "`--emulate` is not available in this version"); }
+std::shared_ptr<GpuDevice> emulatedCudaDevice(unsigned architecture) {
+  const cuda::Driver &driver = emulated::getEmulatedDriver();
+  driver.init(0);
+  for (std::shared_ptr<GpuDevice> &device : openCudaDevices(driver, true))
+    if (device->properties().architecture == architecture)
+      return device;
+  throw Error(ErrorKind::Device, fmt::format("sm_{} can't be emulated", architecture));
+}
 
 } // namespace tk::runtime

@@ -52,6 +52,7 @@ Cluster::Result Cluster::run(uint64_t budget) {
       if (!pollsMemory && (!anyReady() || ++idleRounds > idleLimit)) {
         Finding finding;
         finding.kind = Finding::Kind::Deadlock;
+        finding.cause = Finding::Cause::Hang;
         finding.message = describeWaiting();
         finding.function = launch.kernel.name;
         std::copy(blocks[0]->id.begin(), blocks[0]->id.end(), finding.block);

@@ -58,6 +58,7 @@ LaunchResult Launch::run() {
   if (std::string text = problem(); !text.empty()) {
     Finding finding;
     finding.message = text;
+    finding.cause = Finding::Cause::Launch;
     finding.function = kernel.name;
     result.findings.push_back(std::move(finding));
     result.failed = true;
@@ -154,6 +155,7 @@ void Launch::runResident(Statistics &statistics) {
     } else if (std::chrono::duration<double>(Time::now() - lastProgress).count() > spec.stuckSeconds) {
       Finding finding;
       finding.kind = Finding::Kind::Deadlock;
+      finding.cause = Finding::Cause::Hang;
       finding.function = kernel.name;
       finding.message = fmt::format("no block has gone on for {} seconds; ", spec.stuckSeconds) + resident.front().describeWaiting();
       throw LaunchFault{std::move(finding)};

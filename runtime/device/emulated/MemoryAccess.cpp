@@ -13,7 +13,7 @@ ByWindow splitByWindow(Warp &warp, const Instr &i, uint32_t mask, LaneAddresses 
     case 0: result.global |= 1u << lane; break;
     case sharedWindow >> 60: result.shared |= 1u << lane; break;
     case localWindow >> 60: result.local |= 1u << lane; break;
-    default: warp.fault(i, 1u << lane, fmt::format("0x{:x} is no address", address));
+    default: warp.fault(i, 1u << lane, fmt::format("0x{:x} is no address", address), Finding::Cause::Address);
     }
     addresses.address[lane] = address & ~windowMask;
   });
@@ -24,19 +24,21 @@ static void checkLane(Warp &warp, const Instr &i, int lane, uint64_t address, ui
   for (Warp::Range &range : warp.ranges)
     if (address >= range.low && address < range.high && bytes <= range.high - address) {
       if (writes && range.readOnly)
-        warp.fault(i, 1u << lane, fmt::format("a write of {} bytes at 0x{:x}, which is read-only", bytes, address));
+        warp.fault(i, 1u << lane, fmt::format("a write of {} bytes at 0x{:x}, which is read-only", bytes, address), Finding::Cause::Address);
       return;
     }
   Memory::Range found;
   if (!warp.launch.device.memory().find(address, found))
     warp.fault(i, 1u << lane,
-               fmt::format("{} of {} bytes at 0x{:x}, {}", writes ? "a write" : "a read", bytes, address, warp.launch.device.memory().describe(address)));
+               fmt::format("{} of {} bytes at 0x{:x}, {}", writes ? "a write" : "a read", bytes, address, warp.launch.device.memory().describe(address)),
+               Finding::Cause::Address);
   if (bytes > found.end - address)
     warp.fault(i, 1u << lane,
-               fmt::format("{} of {} bytes at 0x{:x}, of which only {} are allocated", writes ? "a write" : "a read", bytes, address, found.end - address));
+               fmt::format("{} of {} bytes at 0x{:x}, of which only {} are allocated", writes ? "a write" : "a read", bytes, address, found.end - address),
+               Finding::Cause::Address);
   warp.ranges[warp.nextRange++ % warp.ranges.size()] = {found.begin, found.end, found.readOnly};
   if (writes && found.readOnly)
-    warp.fault(i, 1u << lane, fmt::format("a write of {} bytes at 0x{:x}, which is read-only", bytes, address));
+    warp.fault(i, 1u << lane, fmt::format("a write of {} bytes at 0x{:x}, which is read-only", bytes, address), Finding::Cause::Address);
 }
 
 void checkGlobal(Warp &warp, const Instr &i, uint32_t mask, const LaneAddresses &addresses, uint32_t bytes, uint32_t align, bool writes) {
@@ -50,7 +52,7 @@ void checkGlobal(Warp &warp, const Instr &i, uint32_t mask, const LaneAddresses 
   if (all & (align - 1))
     forEachLane(mask, [&](int lane) {
       if (addresses.address[lane] & (align - 1))
-        warp.fault(i, 1u << lane, fmt::format("the address 0x{:x} is not aligned to {} bytes", addresses.address[lane], align));
+        warp.fault(i, 1u << lane, fmt::format("the address 0x{:x} is not aligned to {} bytes", addresses.address[lane], align), Finding::Cause::Alignment);
     });
   for (Warp::Range &range : warp.ranges)
     if (low >= range.low && high < range.high && bytes <= range.high - high && !(writes && range.readOnly))
@@ -61,22 +63,24 @@ void checkGlobal(Warp &warp, const Instr &i, uint32_t mask, const LaneAddresses 
 Block &sharedBlock(Warp &warp, const Instr &i, int lane, uint64_t address, uint32_t bytes, uint32_t align) {
   uint32_t rank = uint32_t(address >> 24) & 0xFF, offset = sharedOffset(address);
   if (address >> 32 || rank >= warp.launch.clusterBlocks)
-    warp.fault(i, 1u << lane, fmt::format("0x{:x} is no address of shared memory", address));
+    warp.fault(i, 1u << lane, fmt::format("0x{:x} is no address of shared memory", address), Finding::Cause::Address);
   Block &block = *warp.block.cluster.blocks[rank];
   if (!block.shared.contains(offset, bytes))
     warp.fault(
         i, 1u << lane,
-        fmt::format("{} bytes at byte {} of shared memory, of which the block has {}", bytes, int64_t(offset) - int64_t(sharedBase), block.shared.size()));
+        fmt::format("{} bytes at byte {} of shared memory, of which the block has {}", bytes, int64_t(offset) - int64_t(sharedBase), block.shared.size()),
+        Finding::Cause::Address);
   if (offset & (align - 1))
-    warp.fault(i, 1u << lane, fmt::format("byte {} of shared memory is not aligned to {} bytes", offset - sharedBase, align));
+    warp.fault(i, 1u << lane, fmt::format("byte {} of shared memory is not aligned to {} bytes", offset - sharedBase, align), Finding::Cause::Alignment);
   return block;
 }
 
 uint8_t *checkLocal(Warp &warp, const Instr &i, int lane, uint64_t address, uint32_t bytes, uint32_t align) {
   if (address >= warp.localLimit() || warp.localLimit() - address < bytes || address < 16)
-    warp.fault(i, 1u << lane, fmt::format("{} bytes at 0x{:x} of local memory, of which the thread has {}", bytes, address, warp.localLimit()));
+    warp.fault(i, 1u << lane, fmt::format("{} bytes at 0x{:x} of local memory, of which the thread has {}", bytes, address, warp.localLimit()),
+               Finding::Cause::Address);
   if (address & (align - 1))
-    warp.fault(i, 1u << lane, fmt::format("the address 0x{:x} of local memory is not aligned to {} bytes", address, align));
+    warp.fault(i, 1u << lane, fmt::format("the address 0x{:x} of local memory is not aligned to {} bytes", address, align), Finding::Cause::Alignment);
   return warp.localMemory(lane) + address;
 }
 

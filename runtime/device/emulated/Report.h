@@ -14,6 +14,7 @@ struct Finding {
     AsyncHazard,      // bytes of a transfer, or registers of a wgmma, touched while it is under way
     NonUniformBarrier // lanes of a warp have exited when the others come to an aligned barrier
   } kind = Kind::Fault;
+  enum class Cause : uint8_t { Other, Launch, Address, Alignment, Hang, Assertion } cause = Cause::Other; // which error a driver makes of it
   std::string message;
   std::string function, file; // of the kernel's source, from .file and .loc; empty where there is none
   uint32_t ptxLine = 0, sourceLine = 0, sourceColumn = 0;

@@ -55,7 +55,7 @@ public:
   uint8_t *localMemory(int lane) { return local.data() + size_t(lane) * localStride; }
   uint32_t localLimit() const { return localStride; }
   uint32_t localBase() const { return frame->localBase; }
-  [[noreturn]] void fault(const Instr &i, uint32_t lanes, std::string message);
+  [[noreturn]] void fault(const Instr &i, uint32_t lanes, std::string message, Finding::Cause cause = Finding::Cause::Other);
   void report(Finding::Kind kind, const Instr &i, uint32_t lanes, std::string message);
   uint32_t threadOf(int lane) const { return index * 32 + uint32_t(lane); }
   /// What a spinning loop does is told from this: the same instruction reads the same value over and over.

@@ -78,8 +78,9 @@ void Warp::fill(Frame &into, const Constant &constant) {
   }
 }
 
-void Warp::fault(const Instr &i, uint32_t lanes, std::string message) {
+void Warp::fault(const Instr &i, uint32_t lanes, std::string message, Finding::Cause cause) {
   Finding finding;
+  finding.cause = cause;
   finding.message = std::move(message);
   std::copy(block.id.begin(), block.id.end(), finding.block);
   finding.thread = threadOf(lanes ? std::countr_zero(lanes) : 0);
