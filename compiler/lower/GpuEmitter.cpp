@@ -15,7 +15,7 @@ void GpuEmitter::fail(mlir::Operation *op, const Twine &why) {
   errorLocation = op->getLoc();
 }
 
-static mlir::FileLineColLoc placeOf(mlir::Location location) {
+mlir::FileLineColLoc placeOf(mlir::Location location) {
   mlir::FileLineColLoc place;
   location->walk([&](mlir::Location inner) {
     if (auto found = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {

@@ -13,6 +13,9 @@ namespace tk::lower {
 
 using Registers = llvm::SmallVector<llvm::Value *, 8>;
 
+/// Where in the source an operation stands; null when unknown.
+mlir::FileLineColLoc placeOf(mlir::Location location);
+
 class GpuEmitter {
 public:
   GpuEmitter(llvm::Module &module, GpuTarget &target, runtime::KernelAbi &abi) : module(module), context(module.getContext()), b(context), target(target), abi(abi) {}
@@ -95,6 +98,7 @@ private:
   // LowerReduction.cpp, LowerScan.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);
+  struct Scan;
 
   // LowerGather.cpp
   void emitGather(tt::GatherOp op);
@@ -111,6 +115,9 @@ private:
   // LowerDebug.cpp
   void emitPrint(tt::PrintOp op);
   void emitAssert(tt::AssertOp op);
+  unsigned printSite(mlir::Operation *op); // its number in the kernel's description
+  void writeRecord(mlir::Operation *op, unsigned operand, llvm::Value *element, llvm::Value *bits);
+  std::pair<llvm::Value *, llvm::Value *> trueElement(const ttg::TileLayout &layout, unsigned number, llvm::ArrayRef<int64_t> padded, llvm::ArrayRef<int64_t> extents);
 
   llvm::Module &module;
   llvm::LLVMContext &context;
@@ -125,6 +132,7 @@ private:
   llvm::Value *shared = nullptr, *printBuffer = nullptr;
   unsigned numWarps = 1;
   llvm::DenseMap<mlir::Value, Registers> values;
+  llvm::DenseMap<mlir::Operation *, unsigned> printSites;
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, llvm::Value *> threadIndices;
   llvm::DISubprogram *subprogram = nullptr;
 };

@@ -1,6 +1,7 @@
 // See Scratch.h.
 #include "compiler/lower/Scratch.h"
 #include "compiler/lower/MatrixPlan.h"
+#include "compiler/lower/ScratchPlans.h"
 #include <bit>
 
 using namespace mlir;
@@ -264,6 +265,14 @@ uint64_t lower::scratchBytes(Operation *op) {
   }
   if (auto dot = dyn_cast<tt::DotOp>(op))
     return isa<MmaAttr>(cast<RankedTensorType>(dot.getType()).getEncoding()) ? 0 : planMultiplyAdd(dot).bytes;
+  if (auto scan = dyn_cast<tt::ScanOp>(op))
+    return scratchOf(scan);
+  if (auto gather = dyn_cast<tt::GatherOp>(op))
+    return scratchOf(gather);
+  if (auto histogram = dyn_cast<tt::HistogramOp>(op))
+    return scratchOf(histogram);
+  if (isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op))
+    return scratchOfAtomic(op);
   if (executesOnce(op))
     return 8;
   return 0;

@@ -36,6 +36,23 @@ ReductionPlan planReduction(tt::ReduceOp op);
 /// The combine region's operations may take their operands in any order.
 bool isCommutative(mlir::Region &combine);
 
+/// How a gather stays within warps, where it can: which bits of register and lane number count along the source's axis, and their place there.
+struct WarpGather {
+  struct Bit {
+    unsigned number, position; // of the register or lane number, of the index along the axis
+  };
+  llvm::SmallVector<Bit> registers, lanes;
+  unsigned registerMask = 0, laneMask = 0;
+};
+std::optional<WarpGather> planWarpGather(tt::GatherOp op);
+/// The index without the bits of `axis`.
+uint32_t outsideAxis(uint32_t index, ttg::AxisBits axis);
+/// What a scan keeps of one operand for a run of warps when the lower `bitsBelow` bits of the axis are done.
+uint64_t scanTotalsBytes(mlir::Type tile, unsigned bitsBelow);
+/// How other threads with the same element learn what an atomic found.
+enum class Sharing { None, Shuffle, Memory };
+Sharing planSharing(mlir::Operation *atomic);
+
 /// Bytes of shared memory that the lowering of `op` needs; 0: none.
 uint64_t scratchBytes(mlir::Operation *op);
 /// Bytes of an element there: i1 takes a byte.

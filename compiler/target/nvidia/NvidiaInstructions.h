@@ -36,6 +36,8 @@ public:
                                             llvm::ArrayRef<llvm::Value *> c) override;
 
 private:
+  llvm::Value *atomicInstruction(llvm::IRBuilder<> &b, const lower::AtomicAccess &access, const std::string &operation, llvm::ArrayRef<llvm::Value *> values, bool isReduction);
+  llvm::Value *atomicLoop(llvm::IRBuilder<> &b, const lower::AtomicAccess &access, tt::RMWOp op, llvm::Value *value);
   /// One asm statement that has effects, or may not move across threads' control flow.
   llvm::Value *assembly(llvm::IRBuilder<> &b, llvm::Type *result, const std::string &text, const std::string &constraints, llvm::ArrayRef<llvm::Value *> operands, bool hasEffects = true);
   const Target &target;
