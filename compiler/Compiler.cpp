@@ -48,6 +48,8 @@ std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleSco
   }
   lang::ElaborateOptions elaborateOptions;
   elaborateOptions.target = options.target;
+  if (const nvidia::Target *gpu = nvidia::findTarget(options.target); gpu && gpu->has(nvidia::Bf16Mma)) // which have tf32 too
+    elaborateOptions.defaultDotPrecision = "tf32";
   elaborateOptions.debug = options.debug;
   elaborateOptions.strictTriton = options.strictTriton;
   auto result = std::make_shared<Elaboration>();

@@ -5,6 +5,7 @@
 //   tf32x3  a' b' + a' b" + a" b'        a" = (a - a') without its lowest 13 bits
 //   bf16x3  a1 b1 + a1 b2 + a2 b1        a1 = bf16(a), a2 = bf16(a - a1), a3 = bf16(a - a1 - a2), to nearest even
 //   bf16x6  those and a2 b2 + a1 b3 + a3 b1
+// The products after the first are a correction, which counts only where it is finite: an infinite operand has no further parts, but multiplies those of the other one.
 #include "compiler/interpret/ErrorBound.h"
 #include "dialects/tt/TT.h"
 
@@ -47,11 +48,12 @@ std::vector<Values> partsOf(const Tile &tile, tt::InputPrecision precision) {
 
 /// Results of one row of d.
 template <typename Wide> struct Row {
-  std::vector<Wide> sum;
+  std::vector<Wide> sum, correction;
   Values magnitude, propagated;
-  explicit Row(size_t n) : sum(n), magnitude(n), propagated(n) {}
+  explicit Row(size_t n) : sum(n), correction(n), magnitude(n), propagated(n) {}
   void clear() {
     std::fill(sum.begin(), sum.end(), Wide(0));
+    std::fill(correction.begin(), correction.end(), Wide(0));
     std::fill(magnitude.begin(), magnitude.end(), 0);
     std::fill(propagated.begin(), propagated.end(), 0);
   }
@@ -81,8 +83,9 @@ template <typename Wide> void multiply(Machine &m, const Instruction &i, const E
         for (Product product : products) {
           Wide x = aParts[product.a][aIndex];
           const double *y = &bParts[product.b][bIndex];
+          Wide *sum = product.a + product.b == 0 ? row.sum.data() : row.correction.data();
           for (size_t n = 0; n < e.n; ++n)
-            row.sum[n] += x * Wide(y[n]);
+            sum[n] += x * Wide(y[n]);
         }
         double size = std::fabs(a[aIndex].f), ea = a.error(aIndex);
         for (size_t n = 0; n < e.n; ++n)
@@ -95,7 +98,8 @@ template <typename Wide> void multiply(Machine &m, const Instruction &i, const E
       }
       for (size_t n = 0; n < e.n; ++n) {
         size_t to = (batch * e.m + r) * e.n + n;
-        double sum = double(row.sum[n] + Wide(c[to].f)), magnitude = row.magnitude[n] + std::fabs(c[to].f), propagated = row.propagated[n] + c.error(to);
+        Wide correction = isFinite(double(row.correction[n])) ? row.correction[n] : Wide(0);
+        double sum = double(row.sum[n] + correction + Wide(c[to].f)), magnitude = row.magnitude[n] + std::fabs(c[to].f), propagated = row.propagated[n] + c.error(to);
         d[to].f = roundTo(format, sum);
         int lowestBit = std::min(rowBit + columnBit[n], lowestBitOf(c[to].f));
         double bound;

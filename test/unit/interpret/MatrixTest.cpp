@@ -119,6 +119,27 @@ TEST_CASE("input precisions", "[matrix]") {
   CHECK(one(lo, lo, "ieee") == 1 + 0x1p-10f + 0x1p-22f);
 }
 
+TEST_CASE("infinities and NaN at every input precision", "[matrix]") {
+  // 1 + 2^-9 has a second part at every precision, below and above the first one.
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (const char *precision : {"ieee", "tf32", "tf32x3", "bf16x3", "bf16x6"})
+    for (float finite : {1.0f, 1 + 0x1p-9f, 1 + 0x1p-8f + 0x1p-9f, 1 + 0x1p-12f, -1 - 0x1p-9f - 0x1p-17f})
+      for (bool swapped : {false, true}) {
+        INFO(precision << " of " << finite);
+        auto both = [&](float special, float first, float second) {
+          Array<float> a(swapped ? std::vector<float>{first, second} : std::vector<float>{special, 1.0f}), b(swapped ? std::vector<float>{special, 1.0f} : std::vector<float>{first, second}), c({0.0f});
+          runProduct(product("f32", "f32", 1, 1, 1, 2, std::string(", inputPrecision = ") + precision), a, b, c);
+          CHECK(c.bounds[0] == 0);
+          return c[0];
+        };
+        CHECK(both(infinity, finite, 2.5f) == std::copysign(infinity, finite));
+        CHECK(both(-infinity, finite, 2.5f) == -std::copysign(infinity, finite));
+        CHECK(std::isnan(both(infinity, 0, finite)));
+        CHECK(std::isnan(both(infinity, finite, std::copysign(infinity, -finite))));
+        CHECK(std::isnan(both(nan, finite, 1)));
+      }
+}
+
 TEST_CASE("16-bit and 8-bit operands, fp16 and fp64 results", "[matrix]") {
   Array<uint16_t> a({0x3c00, 0x4000}), b({0x4200, 0x4400}); // 1 2, 3 4
   Array<float> c({0.5f});
