@@ -22,6 +22,8 @@ add_link_options(-fuse-ld=lld)
 if(TKC_SANITIZE)
   add_compile_options(-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=vptr,function -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  add_library(tkcSanitizerOptions OBJECT ${CMAKE_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+  link_libraries(tkcSanitizerOptions)
 endif()
 
 # One interface target stands for "LLVM and MLIR": the two shared libraries, or in a static build the archives and three back ends.
