@@ -33,7 +33,14 @@ void Emitter::emitDot(tt::DotOp op) {
   uint64_t keep = target != targets.end() ? mark : arenaTop;
 
   Operand a = operandOf(op.getA()), right = operandOf(op.getB()), sum = operandOf(d);
-  if (right.strides[rank - 1] != i64(1)) {
+  DotUnit unit = chooseUnit(op);
+  Operand sums = sum;
+  if (unit.kind != DotUnit::Plain) {
+    a = packLeft(a, unit, aShape);
+    right = packRight(right, unit, tt::shapeOf(op.getB().getType()));
+    if (unit.kind == DotUnit::Bytes)
+      sums = leftSums(a, unit, aShape);
+  } else if (right.strides[rank - 1] != i64(1)) {
     // Rows of b are read as vectors.
     Buffer packed = allocate(op.getB().getType());
     packOperand(right, packed, tt::shapeOf(op.getB().getType()));
@@ -58,6 +65,8 @@ void Emitter::emitDot(tt::DotOp op) {
     return element->isIntegerTy() ? b.CreateSExt(value, type) : b.CreateFPExt(value, type);
   };
   auto multiplyAdd = [&](Value *x, Value *y, Value *sum) -> Value * {
+    if (unit.kind != DotUnit::Plain)
+      return addProducts(unit, sum, x, y);
     if (element->isIntegerTy())
       return b.CreateAdd(b.CreateMul(x, y), sum);
     return b.CreateIntrinsic(Intrinsic::fma, {sum->getType()}, {x, y, sum});
@@ -68,7 +77,7 @@ void Emitter::emitDot(tt::DotOp op) {
   auto align = [](Type *type) { return Align(type->getPrimitiveSizeInBits() / 8); };
 
   // rows x (widths of column vectors) accumulators at (m, n).
-  auto kernel = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, unsigned rows, ArrayRef<unsigned> widths, Value *m, Value *n) {
+  auto kernel = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, const Matrix &offsets, unsigned rows, ArrayRef<unsigned> widths, Value *m, Value *n) {
     SmallVector<Value *> places;
     SmallVector<Type *> types;
     for (unsigned r = 0; r < rows; ++r) {
@@ -80,8 +89,13 @@ void Emitter::emitDot(tt::DotOp op) {
       }
     }
     SmallVector<Value *> start;
-    for (auto [place, type] : llvm::zip(places, types))
-      start.push_back(b.CreateAlignedLoad(type, place, align(element)));
+    for (auto [number, place] : llvm::enumerate(places)) {
+      start.push_back(b.CreateAlignedLoad(types[number], place, align(element)));
+      if (unit.kind == DotUnit::Bytes) {
+        Value *offset = b.CreateAlignedLoad(element, at(offsets, b.CreateAdd(m, i64(number / widths.size())), i64(0)), align(element));
+        start.back() = b.CreateAdd(start.back(), types[number] == element ? offset : b.CreateVectorSplat(cast<FixedVectorType>(types[number])->getElementCount(), offset));
+      }
+    }
     BasicBlock *before = b.GetInsertBlock(), *loop = BasicBlock::Create(context, "depth", function), *after = BasicBlock::Create(context, "depth.end", function);
     b.CreateBr(loop);
     b.SetInsertPoint(loop);
@@ -94,18 +108,21 @@ void Emitter::emitDot(tt::DotOp op) {
       sums.back()->addIncoming(value, before);
       now.push_back(sums.back());
     }
-    unsigned unroll = K % 4 == 0 ? 4 : K % 2 == 0 ? 2 : 1;
+    int64_t depths = K / unit.group;
+    unsigned unroll = depths % 4 == 0 ? 4 : depths % 2 == 0 ? 2 : 1;
     for (unsigned step = 0; step < unroll; ++step) {
       Value *depth = b.CreateAdd(k, i64(step), "", true, true);
       SmallVector<Value *> columns;
       int64_t column = 0;
       for (unsigned width : widths) {
         Type *type = width == 1 ? mb.type : FixedVectorType::get(mb.type, width);
-        columns.push_back(widen(b.CreateAlignedLoad(type, at(mb, depth, b.CreateAdd(n, i64(column))), align(mb.type))));
+        Value *items = b.CreateAlignedLoad(type, at(mb, depth, b.CreateAdd(n, i64(column))), align(mb.type));
+        columns.push_back(unit.kind == DotUnit::Plain ? widen(items) : items);
         column += width;
       }
       for (unsigned r = 0; r < rows; ++r) {
-        Value *item = widen(b.CreateAlignedLoad(ma.type, at(ma, b.CreateAdd(m, i64(r), "", true, true), depth), align(ma.type)));
+        Value *place = at(ma, b.CreateAdd(m, i64(r), "", true, true), b.CreateMul(depth, i64(unit.group)));
+        Value *item = unit.kind == DotUnit::Plain ? widen(b.CreateAlignedLoad(ma.type, place, align(ma.type))) : b.CreateAlignedLoad(b.getInt32Ty(), place, align(ma.type));
         for (unsigned c = 0; c < widths.size(); ++c) {
           Value *&sum = now[r * widths.size() + c];
           sum = multiplyAdd(widths[c] == 1 ? item : b.CreateVectorSplat(widths[c], item), columns[c], sum);
@@ -116,7 +133,7 @@ void Emitter::emitDot(tt::DotOp op) {
     k->addIncoming(next, b.GetInsertBlock());
     for (auto [sum, value] : llvm::zip(sums, now))
       sum->addIncoming(value, b.GetInsertBlock());
-    b.CreateCondBr(b.CreateICmpSLT(next, i64(K)), loop, after);
+    b.CreateCondBr(b.CreateICmpSLT(next, i64(depths)), loop, after);
     b.SetInsertPoint(after);
     for (auto [place, value] : llvm::zip(places, now))
       b.CreateAlignedStore(isNarrowFloat(result) ? roundFloat(b, value, result) : value, place, align(element));
@@ -124,27 +141,22 @@ void Emitter::emitDot(tt::DotOp op) {
 
   // Columns in panels of two vectors, then what is left in halving widths; rows in blocks of six (or four where that leaves nothing over).
   int64_t blockRows = M % 6 != 0 && M % 4 == 0 && M <= 16 ? 4 : 6;
-  auto rowsOf = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, ArrayRef<unsigned> widths, Value *n) {
+  auto rowsOf = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, const Matrix &offsets, ArrayRef<unsigned> widths, Value *n) {
     int64_t whole = M - M % blockRows;
-    forLoop(i64(0), i64(whole), blockRows, "m", [&](Value *m) { kernel(ma, mb, md, blockRows, widths, m, n); });
+    forLoop(i64(0), i64(whole), blockRows, "m", [&](Value *m) { kernel(ma, mb, md, offsets, blockRows, widths, m, n); });
     if (M > whole)
-      kernel(ma, mb, md, M - whole, widths, i64(whole), n);
+      kernel(ma, mb, md, offsets, M - whole, widths, i64(whole), n);
   };
-  auto matrix = [&](const Operand &operand, ArrayRef<Value *> batch) {
-    Value *offset = i64(0);
-    for (auto [dim, index] : llvm::enumerate(batch))
-      offset = b.CreateAdd(offset, b.CreateMul(index, operand.strides[dim]));
-    return Matrix{b.CreateInBoundsGEP(operand.type, operand.base, offset), operand.strides[rank - 2], operand.strides[rank - 1], operand.type};
-  };
+  auto matrix = [&](const Operand &operand, ArrayRef<Value *> batch) { return Matrix{addressIn(operand, batch), operand.strides[rank - 2], operand.strides.back(), operand.type}; };
   forEach(cShape.drop_back(2), [&](ArrayRef<Value *> batch) {
-    Matrix ma = matrix(a, batch), mb = matrix(right, batch), md = matrix(sum, batch);
+    Matrix ma = matrix(a, batch), mb = matrix(right, batch), md = matrix(sum, batch), offsets = matrix(sums, batch);
     int64_t panel = 2 * vector, whole = N - N % panel;
-    forLoop(i64(0), i64(whole), panel, "n", [&](Value *n) { rowsOf(ma, mb, md, {vector, vector}, n); });
+    forLoop(i64(0), i64(whole), panel, "n", [&](Value *n) { rowsOf(ma, mb, md, offsets, {vector, vector}, n); });
     for (int64_t n = whole; n < N;) {
       unsigned width = vector;
       while (width > N - n)
         width /= 2;
-      rowsOf(ma, mb, md, {width}, i64(n));
+      rowsOf(ma, mb, md, offsets, {width}, i64(n));
       n += width;
     }
   });

@@ -206,17 +206,16 @@ static void transpose(IRBuilder<> &b, SmallVectorImpl<Value *> &rows) {
 /// Copies a matrix whose columns are contiguous (or whose neighbours are anywhere) to one whose rows are.
 void Emitter::packOperand(const Operand &from, const Buffer &to, ArrayRef<int64_t> shape) {
   unsigned rank = shape.size();
-  int64_t size = to.type->getPrimitiveSizeInBits() / 8, square = facts.vectorBytes / size;
+  int64_t size = to.type->getPrimitiveSizeInBits() / 8, square = std::min<int64_t>(facts.vectorBytes / size, 16); // more would be much code
   while (square > 1 && (shape[rank - 2] % square != 0 || shape[rank - 1] % square != 0))
     square /= 2;
   if (from.strides[rank - 2] != i64(1))
     square = 1;
   Operand target = operandOf(to);
   auto at = [&](const Operand &operand, ArrayRef<Value *> index, Value *row, Value *column) {
-    Value *offset = b.CreateAdd(b.CreateMul(row, operand.strides[rank - 2]), b.CreateMul(column, operand.strides[rank - 1]));
-    for (auto [place, stride] : llvm::zip(index, operand.strides))
-      offset = b.CreateAdd(offset, b.CreateMul(place, stride));
-    return b.CreateInBoundsGEP(operand.type, operand.base, offset);
+    SmallVector<Value *> place(index);
+    place.append({row, column});
+    return addressIn(operand, place);
   };
   Type *type = square == 1 ? to.type : FixedVectorType::get(to.type, square);
   forEach(shape.drop_back(2), [&](ArrayRef<Value *> index) {

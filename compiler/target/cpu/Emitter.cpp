@@ -33,10 +33,11 @@ Value *Emitter::local(Type *type, const Twine &name) {
 }
 
 /// Arena memory for a tile, 64-byte aligned, row-major or with `laneDim` contiguous. It is given back when the block that asked for it ends.
-Buffer Emitter::allocate(mlir::Type tile, int laneDim) {
-  ArrayRef<int64_t> shape = tt::shapeOf(tile);
+Buffer Emitter::allocate(mlir::Type tile, int laneDim) { return allocateArray(bufferType(tt::elementType(tile)), tt::shapeOf(tile), laneDim); }
+
+Buffer Emitter::allocateArray(Type *type, ArrayRef<int64_t> shape, int laneDim) {
   Buffer buffer;
-  buffer.type = bufferType(tt::elementType(tile));
+  buffer.type = type;
   buffer.strides.resize(shape.size());
   int64_t count = 1;
   auto assign = [&](int dim) { buffer.strides[dim] = count, count *= shape[dim]; };

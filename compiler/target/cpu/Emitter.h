@@ -88,6 +88,7 @@ private:
   llvm::Value *i64(int64_t value) { return b.getInt64(value); }
   llvm::Value *local(llvm::Type *type, const llvm::Twine &name);
   Buffer allocate(mlir::Type tile, int laneDim = -1);
+  Buffer allocateArray(llvm::Type *type, llvm::ArrayRef<int64_t> shape, int laneDim = -1);
   llvm::Value *scalar(mlir::Value value);
   llvm::Constant *constant(mlir::Attribute value, mlir::Type element);
   void setLocation(mlir::Operation *op);
@@ -225,6 +226,21 @@ private:
   Operand operandOf(const Buffer &buffer);
   void packOperand(const Operand &from, const Buffer &to, llvm::ArrayRef<int64_t> shape);
   llvm::DenseMap<mlir::Value, Operand> operands;
+
+  // EmitDotWords.cpp
+  /// How a dot multiplies: one product a lane, or `group` products of neighbours along the depth.
+  struct DotUnit {
+    enum Kind { Plain, Bytes, Pairs, Bf16 } kind;
+    unsigned group;
+  };
+  DotUnit chooseUnit(tt::DotOp op);
+  Operand packLeft(const Operand &from, DotUnit unit, llvm::ArrayRef<int64_t> shape);
+  Operand packRight(Operand from, DotUnit unit, llvm::ArrayRef<int64_t> shape);
+  Operand leftSums(const Operand &left, DotUnit unit, llvm::ArrayRef<int64_t> shape);
+  llvm::Value *addProducts(DotUnit unit, llvm::Value *sum, llvm::Value *left, llvm::Value *right);
+  llvm::Value *addressIn(const Operand &operand, llvm::ArrayRef<llvm::Value *> index);
+  llvm::Value *loadLanes(const Operand &operand, llvm::ArrayRef<llvm::Value *> index, unsigned lanes);
+  unsigned dividingLanes(int64_t extent) const;
 
   // EmitDot.cpp, EmitShape.cpp
   void emitDot(tt::DotOp op);
