@@ -59,12 +59,21 @@ template <typename Wide> struct Row {
   }
 };
 
+/// Units for bf16 may take what is smaller than 2^-126 for zero, in operands and in sums: an upper bound of what that loses.
+double flushed(const Tile &a, const Tile &b, size_t aFirst, size_t bFirst, const Extents &e) {
+  double largest = 0;
+  for (size_t k = 0; k < e.k; ++k)
+    largest = std::max({largest, std::fabs(a[aFirst + k].f), std::fabs(b[bFirst + k * e.n].f)});
+  return 0x1p-126 * double(e.k) * (2 + largest);
+}
+
 template <typename Wide> void multiply(Machine &m, const Instruction &i, const Extents &e, tt::InputPrecision precision) {
   const Tile &a = m.in(i, 0), &b = m.in(i, 1), &c = m.in(i, 2);
   Tile &d = m.out(i);
   Format format = d.type.format;
   std::vector<Values> aParts = partsOf(a, precision), bParts = partsOf(b, precision);
   std::vector<Product> products = productsOf(precision);
+  bool flushes = a.type.format == Format::BF16;
   double roundings = double(products.size() * e.k + 2); // each product, each addition, and this execution's own
   Row<Wide> row(e.n);
   std::vector<int> columnBit(e.n);
@@ -107,6 +116,8 @@ template <typename Wide> void multiply(Machine &m, const Instruction &i, const E
           bound = propagated == 0 ? 0 : infinity();
         else if ((bound = boundOfSum(format, sum, roundings, magnitude, propagated, lowestBit)) != 0)
           bound += double(e.k) * infoOf(format).smallestSubnormal() / 2;
+        if (flushes && isFinite(magnitude) && std::min({lowestBit, rowBit, columnBit[n]}) < -126)
+          bound += flushed(a, b, aBase + r * e.k, bBase + n, e);
         if (bound != 0) {
           d.addErrors();
           d.errors[to] = bound;
