@@ -3,6 +3,7 @@
 #include "compiler/Elaboration.h"
 #include "compiler/Pipeline.h"
 #include "compiler/target/cpu/CpuTarget.h"
+#include "compiler/target/cpu/TargetName.h"
 #include "compiler/target/nvidia/NvidiaTarget.h"
 #include "dialects/ttg/TTG.h"
 #include "mlir/IR/Verifier.h"
@@ -21,7 +22,7 @@ struct Compiler::Impl {
 Compiler::Compiler() : impl(std::make_unique<Impl>()) {}
 Compiler::~Compiler() = default;
 
-static bool isCpuTarget(const std::string &target) { return target == "cpu" || target == "x86-64-v3" || target == "x86-64-v4"; }
+static bool isCpuTarget(const std::string &target) { return cpu::parseTarget(target).has_value(); }
 
 /// The place in the kernel's file that an operation came from; the whole function's name when it came from elsewhere.
 static lang::Place placeOf(mlir::LocationAttr location, const lang::ModuleScope &scope, const lang::ast::Function &kernel) {

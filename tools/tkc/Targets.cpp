@@ -1,5 +1,6 @@
 // See Targets.h.
 #include "tools/tkc/Targets.h"
+#include "compiler/target/cpu/TargetName.h"
 #include "compiler/target/nvidia/NvidiaTargets.h"
 #include "lang/syntax/Diagnostic.h"
 #include "runtime/device/cuda/CudaDevice.h"
@@ -12,13 +13,12 @@
 namespace tk::tool {
 
 namespace {
-constexpr const char *cpuTargets[] = {"cpu", "x86-64-v3", "x86-64-v4"};
 constexpr const char *amdTargets[] = {"hip", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"};
 
 template <typename List> bool holds(const List &list, const std::string &name) { return std::find(std::begin(list), std::end(list), name) != std::end(list); }
 
 std::vector<std::string> allNames() {
-  std::vector<std::string> names(std::begin(cpuTargets), std::end(cpuTargets));
+  std::vector<std::string> names(std::begin(cpu::targetBases), std::end(cpu::targetBases));
   names.push_back("cuda");
   for (const nvidia::Target &target : nvidia::targets)
     names.emplace_back(target.name);
@@ -31,13 +31,28 @@ std::vector<std::string> allNames() {
   throw Failure(Status::Device, fmt::format("target `{}` can't run here: {}; to execute its code without such a GPU, {}", target, why, emulation));
 }
 
+#if defined(__x86_64__)
+/// Of the instruction sets that a target may add.
+bool hostHas(const std::string &feature) {
+  if (feature == "avx512vnni")
+    return __builtin_cpu_supports("avx512vnni");
+  if (feature == "avx512bf16")
+    return __builtin_cpu_supports("avx512bf16");
+  return feature == "avxvnni" && __builtin_cpu_supports("avxvnni");
+}
+#endif
+
 void checkHost(const std::string &target) {
   bool right = true;
 #if defined(__x86_64__)
-  if (target == "x86-64-v3")
-    right = __builtin_cpu_supports("x86-64-v3");
-  if (target == "x86-64-v4")
-    right = __builtin_cpu_supports("x86-64-v4");
+  if (std::optional<cpu::TargetName> name = cpu::parseTarget(target)) {
+    if (name->base == "x86-64-v3")
+      right = __builtin_cpu_supports("x86-64-v3");
+    if (name->base == "x86-64-v4")
+      right = __builtin_cpu_supports("x86-64-v4");
+    for (const std::string &feature : name->features)
+      right &= hostHas(feature);
+  }
 #else
   right = target == "cpu";
 #endif
@@ -49,14 +64,18 @@ void checkHost(const std::string &target) {
 bool isGpuTarget(const std::string &target) {
   if (target.find(',') != std::string::npos)
     throw Failure(Status::Usage, "several targets at once are not supported yet: name one");
+  if (cpu::parseTarget(target))
+    return false;
   std::vector<std::string> names = allNames();
   if (!holds(names, target)) {
     std::string near = lang::nearest(target, names);
-    throw Failure(Status::Usage, fmt::format("unknown target `{}`{}", target, near.empty() ? ": expected cpu, x86-64-v3, x86-64-v4, cuda or a GPU as in sm_90a" : fmt::format("; did you mean `{}`?", near)));
+    throw Failure(Status::Usage,
+                  fmt::format("unknown target `{}`{}", target,
+                              near.empty() ? ": expected cpu, x86-64-v3, x86-64-v4, cuda or a GPU as in sm_90a" : fmt::format("; did you mean `{}`?", near)));
   }
   if (holds(amdTargets, target))
     throw Failure(Status::Device, fmt::format("target `{}` is not available in this version, which makes code for CPUs and NVIDIA GPUs", target));
-  return !holds(cpuTargets, target);
+  return true;
 }
 
 std::string compileTarget(const std::string &target) {

@@ -93,10 +93,12 @@ void Emitter::emitDot(tt::DotOp op) {
       start.push_back(b.CreateAlignedLoad(types[number], place, align(element)));
       if (unit.kind == DotUnit::Bytes) {
         Value *offset = b.CreateAlignedLoad(element, at(offsets, b.CreateAdd(m, i64(number / widths.size())), i64(0)), align(element));
-        start.back() = b.CreateAdd(start.back(), types[number] == element ? offset : b.CreateVectorSplat(cast<FixedVectorType>(types[number])->getElementCount(), offset));
+        start.back() =
+            b.CreateAdd(start.back(), types[number] == element ? offset : b.CreateVectorSplat(cast<FixedVectorType>(types[number])->getElementCount(), offset));
       }
     }
-    BasicBlock *before = b.GetInsertBlock(), *loop = BasicBlock::Create(context, "depth", function), *after = BasicBlock::Create(context, "depth.end", function);
+    BasicBlock *before = b.GetInsertBlock(), *loop = BasicBlock::Create(context, "depth", function),
+               *after = BasicBlock::Create(context, "depth.end", function);
     b.CreateBr(loop);
     b.SetInsertPoint(loop);
     PHINode *k = b.CreatePHI(b.getInt64Ty(), 2, "k");
@@ -122,7 +124,8 @@ void Emitter::emitDot(tt::DotOp op) {
       }
       for (unsigned r = 0; r < rows; ++r) {
         Value *place = at(ma, b.CreateAdd(m, i64(r), "", true, true), b.CreateMul(depth, i64(unit.group)));
-        Value *item = unit.kind == DotUnit::Plain ? widen(b.CreateAlignedLoad(ma.type, place, align(ma.type))) : b.CreateAlignedLoad(b.getInt32Ty(), place, align(ma.type));
+        Value *item = unit.kind == DotUnit::Plain ? widen(b.CreateAlignedLoad(ma.type, place, align(ma.type)))
+                                                  : b.CreateAlignedLoad(b.getInt32Ty(), place, align(ma.type));
         for (unsigned c = 0; c < widths.size(); ++c) {
           Value *&sum = now[r * widths.size() + c];
           sum = multiplyAdd(widths[c] == 1 ? item : b.CreateVectorSplat(widths[c], item), columns[c], sum);
@@ -140,14 +143,17 @@ void Emitter::emitDot(tt::DotOp op) {
   };
 
   // Columns in panels of two vectors, then what is left in halving widths; rows in blocks of six (or four where that leaves nothing over).
-  int64_t blockRows = M % 6 != 0 && M % 4 == 0 && M <= 16 ? 4 : 6;
+  bool isShort = (M % 6 != 0 && M % 4 == 0 && M <= 16) || (unit.kind == DotUnit::Pairs && facts.vectorBytes < 64); // pairs need one more register
+  int64_t blockRows = isShort ? 4 : 6;
   auto rowsOf = [&](const Matrix &ma, const Matrix &mb, const Matrix &md, const Matrix &offsets, ArrayRef<unsigned> widths, Value *n) {
     int64_t whole = M - M % blockRows;
     forLoop(i64(0), i64(whole), blockRows, "m", [&](Value *m) { kernel(ma, mb, md, offsets, blockRows, widths, m, n); });
     if (M > whole)
       kernel(ma, mb, md, offsets, M - whole, widths, i64(whole), n);
   };
-  auto matrix = [&](const Operand &operand, ArrayRef<Value *> batch) { return Matrix{addressIn(operand, batch), operand.strides[rank - 2], operand.strides.back(), operand.type}; };
+  auto matrix = [&](const Operand &operand, ArrayRef<Value *> batch) {
+    return Matrix{addressIn(operand, batch), operand.strides[rank - 2], operand.strides.back(), operand.type};
+  };
   forEach(cShape.drop_back(2), [&](ArrayRef<Value *> batch) {
     Matrix ma = matrix(a, batch), mb = matrix(right, batch), md = matrix(sum, batch), offsets = matrix(sums, batch);
     int64_t panel = 2 * vector, whole = N - N % panel;

@@ -1,6 +1,7 @@
 // The emitted code is already vectorised and blocked, so LLVM only cleans up: slots to registers, common subexpressions, invariant code out of
 // loops, then its code generator. There is no loop or SLP vectoriser and no unroller: they would undo the choices made here and cost compile time.
 #include "compiler/target/cpu/Machine.h"
+#include "compiler/target/cpu/TargetName.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -38,8 +39,10 @@ std::unique_ptr<TargetMachine> createMachine(const std::string &target, bool fpF
     cpu = sys::getHostCPUName().str();
     for (auto &feature : sys::getHostCPUFeatures())
       features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
-  } else if (target == "x86-64-v3" || target == "x86-64-v4") {
-    cpu = target;
+  } else if (std::optional<TargetName> name = parseTarget(target)) {
+    cpu = name->base;
+    for (const std::string &feature : name->features)
+      features += (features.empty() ? "+" : ",+") + feature;
   } else {
     error = "`" + target + "` is not a CPU target";
     return nullptr;
@@ -75,10 +78,10 @@ void optimize(Module &module, TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, calls, modules);
   FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG)); // carried scalars and partial sums become registers
-  passes.addPass(EarlyCSEPass(true));               // index arithmetic repeated at every use
-  passes.addPass(InstCombinePass());                // extensions, constant lanes, select chains
-  passes.addPass(SimplifyCFGPass());                // empty blocks around masked elements
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));                                                // carried scalars and partial sums become registers
+  passes.addPass(EarlyCSEPass(true));                                                              // index arithmetic repeated at every use
+  passes.addPass(InstCombinePass());                                                               // extensions, constant lanes, select chains
+  passes.addPass(SimplifyCFGPass());                                                               // empty blocks around masked elements
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true)); // row-invariant splats and addresses
   passes.addPass(EarlyCSEPass(true));
   passes.addPass(InstCombinePass()); // what LICM brought together

@@ -8,7 +8,7 @@
 
 namespace tk::cpu {
 
-/// A target machine for `cpu` (this host), `x86-64-v3` or `x86-64-v4`; null with `error` filled for another name.
+/// A target machine for a target of TargetName.h; null with `error` filled for another name.
 std::unique_ptr<llvm::TargetMachine> createMachine(const std::string &target, bool fpFusion, std::string &error);
 /// Width of the vector registers that code for the machine should use, in bytes.
 unsigned vectorBytes(const llvm::TargetMachine &machine);
