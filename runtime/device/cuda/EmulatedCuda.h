@@ -5,7 +5,8 @@
 
 namespace tk::runtime {
 
-/// A new one of this architecture (90 for compute capability 9.0). Throws Error(Device) for one that can't be emulated.
+/// That of this architecture (90 for compute capability 9.0). One for the process, which lives as long: code that is loaded refers to it. Throws Error(Device) for one that can't
+/// be emulated.
 std::shared_ptr<GpuDevice> emulatedCudaDevice(unsigned architecture);
 
 } // namespace tk::runtime

@@ -43,6 +43,24 @@ TEST_CASE("one program text serves every device: here the host") {
   CHECK(out.bytes() == 6);
 }
 
+TEST_CASE("the same text on emulated GPUs: arrays on the device, two of them at once") {
+  Kernel kernel = Module::fromSource(source).kernel("add");
+  for (const char *target : {"sm_80", "sm_90a", "sm_80"}) {
+    Device device = Device::emulated(target);
+    CHECK(device.isEmulated());
+    CHECK(device == Device::emulated(target));
+    Stream stream = device.newStream();
+    DeviceArray x(device, counting(100, 0)), y(device, counting(100, 1000)), out(device, DType::F32, {100});
+    kernel.prepare(stream, x, y, out, 100);
+    kernel.launch(stream, grid(2), x, y, out, 100);
+    stream.synchronize();
+    Array result = out.toHost(stream);
+    for (int64_t i = 0; i < 100; ++i)
+      CHECK(result.get(i) == 1000 + 2 * static_cast<double>(i));
+  }
+  CHECK(kernel.compiledCount() == 2); // one for each architecture
+}
+
 TEST_CASE("the list of devices ends with the host") {
   std::vector<Device> devices = Device::list();
   REQUIRE(!devices.empty());
