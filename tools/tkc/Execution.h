@@ -13,6 +13,12 @@ struct HostArrays {
   std::function<void *(const ArrayArgument &)> address;
 };
 
+/// Something that an emulated device has counted in a launch.
+struct Count {
+  std::string name;
+  uint64_t value;
+};
+
 /// Compiled code that is loaded where it runs.
 class Executable {
 public:
@@ -26,6 +32,8 @@ public:
   virtual void run(const HostArrays &arrays, std::array<int64_t, 3> grid, const std::vector<uint64_t> *programs = nullptr) = 0;
   /// Launches again and again, at least three times and for about `budget` seconds. Before each launch, untimed, `before` is restored.
   virtual Timing measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, double budget) = 0;
+  /// On an emulated device, whose time says nothing: what it counts in one launch. Empty elsewhere.
+  virtual std::vector<Count> count(const HostArrays &, std::array<int64_t, 3>, const Snapshot &) { return {}; }
 
 protected:
   compiler::KernelAbi description;

@@ -1,5 +1,6 @@
 // Kernels on a GPU, real or emulated.
 #include "runtime/device/cpu/ThreadPool.h"
+#include "runtime/device/emulated/EmulatedDriver.h"
 #include "runtime/jit/GpuTarget.h"
 #include "tk/error.h"
 #include "tools/tkc/Execution.h"
@@ -89,6 +90,8 @@ public:
     return guarded([&] { return time(arrays, grid, before, budget); });
   }
 
+  std::vector<Count> count(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before) override;
+
 private:
   Timing time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, double budget);
 
@@ -137,6 +140,39 @@ Timing GpuExecutable::time(const HostArrays &host, std::array<int64_t, 3> grid, 
   while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
   device->synchronize(nullptr);
   return timingOf(std::move(seconds));
+}
+
+std::vector<Count> GpuExecutable::count(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before) {
+  if (!device->properties().emulated)
+    return {};
+  emulated::Statistics total;
+  emulated::DriverOptions counting;
+  counting.reporter = [&](const emulated::EmulatedLaunch &launch) {
+    total += launch.result.statistics;
+    std::fputs(launch.result.text().c_str(), stderr);
+  };
+  before.restore();
+  emulated::setDriverOptions(counting);
+  try {
+    run(arrays, grid, nullptr);
+  } catch (...) {
+    emulated::setDriverOptions({});
+    throw;
+  }
+  emulated::setDriverOptions({});
+  std::vector<Count> counts = {{"instructions of threads", total.totalThreadInstructions()}};
+  for (size_t i = 0; i < static_cast<size_t>(emulated::Class::Count); ++i)
+    if (total.warpInstructions[i])
+      counts.push_back({std::string("warp instructions, ") + emulated::nameOf(static_cast<emulated::Class>(i)), total.warpInstructions[i]});
+  counts.push_back({"global requests", total.globalRequests});
+  counts.push_back({"global transactions of 32 bytes", total.globalSectors});
+  counts.push_back({"global bytes", total.globalBytes});
+  counts.push_back({"shared requests", total.sharedRequests});
+  counts.push_back({"bank conflicts", total.bankConflicts()});
+  counts.push_back({"barriers", total.barriers});
+  counts.push_back({"divergent branches", total.divergentBranches});
+  counts.push_back({"multiply-adds of matrix units", total.matrixOperations});
+  return counts;
 }
 
 class GpuExecution : public Execution {

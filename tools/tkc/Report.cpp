@@ -52,6 +52,8 @@ std::string resultLines(const RunReport &report) {
   std::string text;
   if (report.verification)
     text += verificationLines(*report.verification);
+  for (const Count &count : report.counts)
+    text += fmt::format("  {:<34} {:>14}\n", count.name, count.value);
   if (report.timing) {
     const Timing &timing = *report.timing;
     text += fmt::format("time: median {}, min {}, p95 {} of {} runs on {}\n", seconds(timing.median), seconds(timing.least), seconds(timing.p95), timing.runs, report.place);
@@ -98,6 +100,11 @@ std::string toJson(const std::vector<RunReport> &reports) {
               });
             });
           }
+          if (!report.counts.empty())
+            json.attributeObject("counts", [&] {
+              for (const Count &count : report.counts)
+                json.attribute(count.name, static_cast<int64_t>(count.value));
+            });
           if (report.timing) {
             json.attributeObject("seconds", [&] {
               json.attribute("median", report.timing->median);

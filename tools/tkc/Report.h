@@ -13,6 +13,7 @@ struct RunReport {
   std::string place; // where it ran: "2 threads", "NVIDIA H200"
   std::optional<Verification> verification; // nothing: not asked for
   std::optional<Timing> timing;
+  std::vector<Count> counts;                // of an emulated device
   uint64_t bytes = 0;                       // inputs read once and outputs written once
 };
 

@@ -165,8 +165,10 @@ RunReport Runner::run(const lang::ast::Call *example) {
   for (const std::string &name : options.prints)
     fmt::print(options.json ? stderr : stdout, "{} = {}\n", name, elementsText(arrayNamed(resolver, arguments, name, "--print").array));
   if (options.time) {
-    report.timing = executable->measure(arrays, report.grid, before, options.budget);
     report.bytes = bytesMoved(executable->abi().slots, arguments);
+    report.counts = executable->count(arrays, report.grid, before);
+    if (report.counts.empty())
+      report.timing = executable->measure(arrays, report.grid, before, options.budget);
   }
   return report;
 }
