@@ -3,4 +3,5 @@
 
 namespace tk::test {
 void registerTestAccessForm();
+void registerTestAxisInfo();
 } // namespace tk::test

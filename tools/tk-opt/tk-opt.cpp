@@ -49,6 +49,7 @@ int main(int argc, char **argv) {
   registry.insert<tk::tt::TTDialect, tk::ttg::TTGDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, ub::UBDialect>();
   tk::compiler::registerCompilerPasses();
   tk::test::registerTestAccessForm();
+  tk::test::registerTestAxisInfo();
   registerCanonicalizerPass();
   registerCSEPass();
   registerInlinerPass();
