@@ -113,6 +113,19 @@ struct Job {
 
   /// ttg for an NVIDIA GPU.
   bool layOut() {
+    // Layouts are maps of bits.
+    mlir::WalkResult found = module->walk([&](mlir::Operation *op) {
+      for (mlir::Type type : op->getResultTypes())
+        for (int64_t extent : tt::shapeOf(type))
+          if (extent & (extent - 1)) {
+            diagnostics.report(lang::Diag::TargetCannot, placeOf(op->getLoc(), scope, kernel),
+                               fmt::format("the extent {} of a tile is not a power of two, which `{}` can't lay out yet", extent, options.target));
+            return mlir::WalkResult::interrupt();
+          }
+      return mlir::WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return false;
     return runPasses(*module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps); }, scope, kernel, options.timePasses, diagnostics);
   }
   std::string lower(const nvidia::Target &target, nvidia::Stage stage, KernelAbi &abi) {

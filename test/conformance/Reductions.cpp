@@ -176,40 +176,40 @@ def k(x, out, flat):
           .checked(filled(DType::I32, 2), [=](const Values &found) { return found.bits[0] % 7 == 3 && (!left || found.bits[0] == 3) ? std::string() : std::string("expected the index of an infinity found another"); });
 }
 
-/// Composition of x -> a x + b, in order: not commutative.
+/// Composition of x -> a x + b modulo 2^32, in order: associative (a may have more bits than b, not fewer), not commutative.
 struct Affine {
-  uint32_t a = 1;
-  uint64_t b = 0;
-  Affine then(const Affine &next) const { return {a * next.a, b * next.a + next.b}; }
+  uint64_t a = 1;
+  uint32_t b = 0;
+  Affine then(const Affine &next) const { return {a * next.a, static_cast<uint32_t>(b * next.a + next.b)}; }
 };
-Affine affine(size_t i) { return {static_cast<uint32_t>(i * 2654435761u | 1), i * i * 97 + 5}; }
+Affine affine(size_t i) { return {i * 2654435761u | 1, static_cast<uint32_t>(i * i * 97 + 5)}; }
 
 void addTuples(Suite &suite) {
   for (size_t n : {2, 8, 37, 64, 1024}) {
     Affine total;
     for (size_t i = 0; i < n; ++i)
       total = total.then(affine(i));
-    Values a(DType::U32, {}), b(DType::U64, {});
+    Values a(DType::U64, {}), b(DType::U32, {});
     for (size_t i = 0; i < n; ++i)
       a.bits.push_back(affine(i).a), b.bits.push_back(affine(i).b);
     suite
         .add("N7.reduce.not_commutative." + std::to_string(n), substitute(R"(
 def compose(a0, b0, a1, b1):
-    return a0 * a1, b0 * a1.to(uint64) + b1
+    return a0 * a1, b0 * a1.to(uint32) + b1
 
 def k(x, y, a, b):
     i = arange(0, $N)
     r, s = reduce((load(x + i), load(y + i)), 0, compose)
-    static_assert(r.dtype == uint32 and s.dtype == uint64)
+    static_assert(r.dtype == uint64 and s.dtype == uint32)
     store(a, r)
     store(b, s)
 )", {{"N", std::to_string(n)}}))
         .in(a)
         .in(b)
-        .out(Values(DType::U32, {total.a}))
-        .out(Values(DType::U64, {total.b}));
+        .out(Values(DType::U64, {total.a}))
+        .out(Values(DType::U32, {total.b}));
   }
-  Values a(DType::U32, {}), b(DType::U64, {}), byColumn(DType::U64, {}), byRow(DType::U64, {});
+  Values a(DType::U64, {}), b(DType::U32, {}), byColumn(DType::U32, {}), byRow(DType::U32, {});
   for (size_t i = 0; i < 96; ++i)
     a.bits.push_back(affine(i).a), b.bits.push_back(affine(i).b);
   for (size_t column = 0; column < 12; ++column) {
@@ -226,7 +226,7 @@ def k(x, y, a, b):
   }
   suite.add("N7.reduce.axes", R"(
 def compose(a0, b0, a1, b1):
-    return a0 * a1, b0 * a1.to(uint64) + b1
+    return a0 * a1, b0 * a1.to(uint32) + b1
 
 def k(x, y, by_column, by_row):
     i = arange(0, 8)[:, None] * 12 + arange(0, 12)[None, :]

@@ -63,17 +63,17 @@ def k(x, rows, reversed, columns, products):
 
 /// x -> a x + b in order: not commutative, exact in unsigned arithmetic.
 struct Affine {
-  uint32_t a = 1;
-  uint64_t b = 0;
-  Affine then(const Affine &next) const { return {a * next.a, b * next.a + next.b}; }
+  uint64_t a = 1;
+  uint32_t b = 0;
+  Affine then(const Affine &next) const { return {a * next.a, static_cast<uint32_t>(b * next.a + next.b)}; }
 };
-Affine affine(size_t i) { return {static_cast<uint32_t>(i * 2654435761u | 1), i * i * 97 + 5}; }
+Affine affine(size_t i) { return {i * 2654435761u | 1, static_cast<uint32_t>(i * i * 97 + 5)}; }
 
 void addTuples(Suite &suite) {
   for (size_t n : {1, 2, 8, 37, 64, 1024})
     for (bool reverse : {false, true})
       for (bool inPlace : {false, true}) {
-        Values a(DType::U32, {}), b(DType::U64, {}), endA(DType::U32, std::vector<uint64_t>(n)), endB(DType::U64, std::vector<uint64_t>(n));
+        Values a(DType::U64, {}), b(DType::U32, {}), endA(DType::U64, std::vector<uint64_t>(n)), endB(DType::U32, std::vector<uint64_t>(n));
         for (size_t i = 0; i < n; ++i)
           a.bits.push_back(affine(i).a), b.bits.push_back(affine(i).b);
         Affine total;
@@ -85,12 +85,12 @@ void addTuples(Suite &suite) {
         std::string id = std::string(reverse ? "A51." : "N7.scan.") + std::to_string(n) + (inPlace ? ".in_place" : "");
         std::string source = substitute(R"(
 def compose(a0, b0, a1, b1):
-    return a0 * a1, b0 * a1.to(uint64) + b1
+    return a0 * a1, b0 * a1.to(uint32) + b1
 
 def k(x, y, $P):
     i = arange(0, $N)
     r, s = associative_scan((load(x + i), load(y + i)), 0, compose, reverse=$R)
-    static_assert(r.dtype == uint32 and s.dtype == uint64)
+    static_assert(r.dtype == uint64 and s.dtype == uint32)
     store($A + i, r)
     store($B + i, s)
 )", {{"P", inPlace ? "unused" : "a, b"}, {"N", std::to_string(n)}, {"R", reverse ? "True" : "False"}, {"A", inPlace ? "x" : "a"}, {"B", inPlace ? "y" : "b"}});
@@ -101,7 +101,7 @@ def k(x, y, $P):
       }
   // A matrix along either axis.
   for (bool reverse : {false, true}) {
-    Values a(DType::U32, {}), b(DType::U64, {}), down(DType::U64, std::vector<uint64_t>(40)), across(DType::U64, std::vector<uint64_t>(40));
+    Values a(DType::U64, {}), b(DType::U32, {}), down(DType::U32, std::vector<uint64_t>(40)), across(DType::U32, std::vector<uint64_t>(40));
     for (size_t i = 0; i < 40; ++i)
       a.bits.push_back(affine(i).a), b.bits.push_back(affine(i).b);
     auto scan = [&](Values &into, size_t first, size_t step, size_t count) {
@@ -119,7 +119,7 @@ def k(x, y, $P):
     suite
         .add(reverse ? "A51.axes" : "N7.scan.axes", substitute(R"(
 def compose(a0, b0, a1, b1):
-    return a0 * a1, b0 * a1.to(uint64) + b1
+    return a0 * a1, b0 * a1.to(uint32) + b1
 
 def k(x, y, down, across):
     i = arange(0, 5)[:, None] * 8 + arange(0, 8)[None, :]

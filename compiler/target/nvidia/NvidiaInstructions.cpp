@@ -141,17 +141,13 @@ Value *Instructions::math(IRBuilder<> &b, mlir::Operation *op, ArrayRef<Value *>
   if (!v.front()->getType()->isFloatTy())
     return nullptr;
   auto unary = [&](const char *text, Value *operand) { return assembly(b, b.getFloatTy(), std::string(text) + " $0, $1;", "=f,f", {operand}, false); };
-  // Errors by the PTX ISA: ex2 2 ulp, rsqrt 2^-22.9 relative, sqrt 2^-23 relative, div.full 2 ulp.
+  // Errors by the PTX ISA: ex2 2 ulp, rsqrt 2^-22.9 relative. Division and square root stay LLVM's, which are correctly rounded as on every other target.
   if (mlir::isa<mlir::math::Exp2Op>(op))
     return unary("ex2.approx.f32", v[0]);
   if (mlir::isa<mlir::math::ExpOp>(op))
     return unary("ex2.approx.f32", b.CreateFMul(v[0], ConstantFP::get(b.getFloatTy(), 1.4426950408889634)));
   if (mlir::isa<mlir::math::RsqrtOp>(op))
     return unary("rsqrt.approx.f32", v[0]);
-  if (mlir::isa<mlir::math::SqrtOp>(op))
-    return unary("sqrt.approx.f32", v[0]);
-  if (mlir::isa<mlir::arith::DivFOp>(op))
-    return assembly(b, b.getFloatTy(), "div.full.f32 $0, $1, $2;", "=f,f,f", {v[0], v[1]}, false);
   return nullptr;
 }
 
