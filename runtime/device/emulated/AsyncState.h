@@ -1,6 +1,6 @@
 // What the asynchronous units have under way, of a warp and of a block.
 #pragma once
-#include "runtime/device/emulated/Block.h"
+#include "runtime/device/emulated/Mbarrier.h"
 
 namespace tk::emulated {
 
@@ -20,6 +20,8 @@ struct Warp::AsyncState {
   std::array<uint64_t, 32> committed = {}; // groups of each lane
 };
 
-struct Block::AsyncState {};
+struct Block::AsyncState {
+  std::map<uint32_t, Mbarrier> mbarriers; // by offset in shared memory
+};
 
 } // namespace tk::emulated

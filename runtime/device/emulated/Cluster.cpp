@@ -133,6 +133,10 @@ std::string Cluster::describeWaiting() const {
         text += fmt::format("\n  block ({}, {}, {}) barrier {}: {} of {} threads have arrived, the first at line {}", block->id[0], block->id[1], block->id[2],
                             i, barrier.arrived, barrier.counted ? barrier.expected : block->liveThreads, barrier.line);
   }
+  for (auto &block : blocks)
+    for (auto &[offset, barrier] : block->async->mbarriers)
+      text += fmt::format("\n  block ({}, {}, {}) mbarrier at byte {} (line {}): phase {}, {} of {} arrivals and {} bytes missing", block->id[0], block->id[1],
+                          block->id[2], offset - sharedBase, barrier.line, barrier.phase, barrier.pending, barrier.expected, barrier.transactions);
   if (arrivedThreads)
     text += fmt::format("\n  the cluster's barrier: {} of {} threads have arrived", arrivedThreads, liveThreads());
   return text;
