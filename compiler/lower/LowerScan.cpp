@@ -170,17 +170,17 @@ private:
     locals.resize(layout.registers());
     totals.resize(layout.registers());
     prefixes.resize(layout.registers());
-    SmallVector<const Registers *> sources;
+    std::vector<Registers> sources; // copies, since combining defines values
     for (mlir::Value source : op.getSrcs())
-      sources.push_back(&e.registers(source));
+      sources.push_back(e.registers(source));
     unsigned count = first ? runs[0].size() : 1;
     forEachRegister(first | repeated, [&](unsigned block) {
       Item running;
       for (unsigned position = 0; position < count; ++position) {
         unsigned number = block | (first ? runs[0].at(position, reverse) : 0);
         Item own;
-        for (const Registers *source : sources)
-          own.push_back((*source)[number]);
+        for (const Registers &source : sources)
+          own.push_back(source[number]);
         running = position ? combine(running, own) : own;
         locals[number] = running;
       }
