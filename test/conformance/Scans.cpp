@@ -218,15 +218,15 @@ def k(x, out):
 
 void addScans(Suite &suite) {
   suite.add("N7.scan.branches", R"(
-def since_zero(a, b):
+def last_set(a, b):
     if b == 0:
-        return b
-    return a + b
+        return a
+    return b
 
 def k(x, out):
     i = arange(0, 8)
-    store(out + i, associative_scan(load(x + i), 0, since_zero))
-)").in(integers(DType::I32, {1, 2, 0, 3, 4, 0, 0, 5})).out(integers(DType::I32, {1, 3, 0, 3, 7, 0, 0, 5}));
+    store(out + i, associative_scan(load(x + i), 0, last_set))
+)").in(integers(DType::I32, {1, 2, 0, 3, 4, 0, 0, 5})).out(integers(DType::I32, {1, 2, 2, 3, 4, 4, 4, 5}));
   addCumulative(suite);
   addTuples(suite);
   addFaults(suite);
