@@ -87,7 +87,7 @@ SmallVector<Value *> Instructions::loadGlobal(IRBuilder<> &b, const lower::Globa
   Type *word = registerOf(b, access.wordBits);
   SmallVector<Value *> operands;
   for (unsigned i = 0; i < n; ++i)
-    constraints += std::string(i ? "," : "") + "=" + constraintOf(access.wordBits);
+    constraints += std::string(i ? "," : "") + (access.predicate ? "=&" : "=") + constraintOf(access.wordBits); // `others` go in before the address is read
   auto operand = [&](Value *value, char constraint) {
     operands.push_back(value);
     constraints += std::string(",") + constraint;
