@@ -60,6 +60,7 @@ Verb verbOf(RunOptions &options) {
               {"--json", "", "print one JSON object", [&](const std::string &) { options.json = true; }},
               {"--threads", "N", "threads of the CPU device; default: the cores that this process may use", [&](const std::string &value) { options.threads = numberOf("--threads", value, 1, 4096); }},
               {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
+              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)", [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
               {"--debug", "", "compile device_assert and overflow checks; report stores of several values to one place", [&](const std::string &) { options.compile.debug = true; }},
               {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
           }};

@@ -113,4 +113,11 @@ Place choosePlace(const std::string &target, bool emulate) {
   noDevice(target, fmt::format("{} has compute capability {}.{}", first.name, first.architecture / 10, first.architecture % 10));
 }
 
+unsigned warpsOf(const std::string &text) {
+  for (unsigned warps = 1; warps <= 32; warps *= 2)
+    if (text == std::to_string(warps))
+      return warps;
+  throw Failure(Status::Usage, fmt::format("`--num-warps` takes 1, 2, 4, 8, 16 or 32, found `{}`", text));
+}
+
 } // namespace tk::tool

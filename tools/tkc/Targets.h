@@ -12,6 +12,9 @@ bool isGpuTarget(const std::string &target);
 /// generator for it.
 std::string compileTarget(const std::string &target);
 
+/// The value of --num-warps. Throws Failure(Usage) for what is no power of two from 1 to 32.
+unsigned warpsOf(const std::string &text);
+
 /// Where a kernel runs.
 struct Place {
   std::string target;                         // of the compiler
