@@ -17,17 +17,22 @@ void buildTilePipeline(mlir::OpPassManager &passes) {
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
 }
 
-void buildCpuPipeline(mlir::OpPassManager &passes) {
-  // The emitter makes one function of a kernel, so the calls that are left, of noinline functions, end here.
+/// The emitters make one function of a kernel, so the calls that are left, of noinline functions, end here.
+static void inlineEverything(mlir::OpPassManager &passes) {
   InlinePassOptions everything;
   everything.noinlineToo = true;
   passes.addPass(createInlinePass(everything));
+}
+
+void buildCpuPipeline(mlir::OpPassManager &passes) {
+  inlineEverything(passes);
   // Math functions become the library's arithmetic before tiles are grouped into loops, so that they run on vectors there.
   passes.addPass(createExpandMathPass());
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
 }
 
 void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps) {
+  inlineEverything(passes);
   // The library's functions before layouts, so that their steps are ordinary elementwise operations; what the machine computes itself stays.
   ExpandMathPassOptions math;
   math.keepNative = true;

@@ -15,9 +15,7 @@ static int64_t elementBytes(Operation *access) { return tt::bytesOf(tt::elementT
 /// Axes from the one with the longest runs of neighbouring addresses; the last axis first where they are equal.
 static SmallVector<unsigned> orderOf(Operation *access, compiler::AxisInfoAnalysis &axes) {
   Value pointer = pointerOf(access);
-  SmallVector<unsigned> order;
-  for (size_t axis = tt::shapeOf(pointer.getType()).size(); axis-- > 0;)
-    order.push_back(axis);
+  SmallVector<unsigned> order = fastestLast(tt::shapeOf(pointer.getType()).size());
   llvm::stable_sort(order, [&](unsigned a, unsigned b) { return axes.of(pointer).contiguity[a] > axes.of(pointer).contiguity[b]; });
   return order;
 }

@@ -13,6 +13,7 @@
 #include "compiler/layout/AccessLayout.h"
 #include "compiler/layout/LayoutRules.h"
 #include "compiler/layout/MatrixChoice.h"
+#include "compiler/lower/Scratch.h"
 #include "compiler/Passes.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Pass/Pass.h"
@@ -114,9 +115,7 @@ private:
   /// Vectors of up to 16 bytes along the last axis, as a store would want it.
   TileLayout plainLayout(Type tile) {
     ArrayRef<int64_t> shape = tt::shapeOf(tile);
-    SmallVector<unsigned> order;
-    for (size_t axis = shape.size(); axis-- > 0;)
-      order.push_back(axis);
+    SmallVector<unsigned> order = fastestLast(shape.size());
     int64_t each = std::max<int64_t>(1, ShapedType::getNumElements(shape) >> (block.laneBits + block.warpBits));
     int64_t vector = std::min<int64_t>(each, std::max<int64_t>(1, 16 / tt::bytesOf(tt::elementType(tile))));
     return blockedLayout(shape, order, log2Of(vector), block.laneBits, block.warpBits);
@@ -160,7 +159,7 @@ private:
 
   void decide(Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(op))
-      return decideLoop(op, loop.getInitArgs(), {SmallVector<Value>(loop.getRegionIterArgs())}, {loop.getBody()}, [&] { return SmallVector<Value>(loop.getBody()->getTerminator()->getOperands()); });
+      return decideFor(loop);
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return decideWhile(loop);
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -183,7 +182,7 @@ private:
     } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
       std::string reason;
       MmaAttr unit = chooseMatrixUnit(dot, target, 1u << block.warpBits, reason);
-      if (!unit)
+      if (!unit && !homes.contains(dot.getResult())) // once, however often a loop's body is decided
         mlir::emitRemark(op->getLoc()) << "computed by multiply-adds: " << reason;
       setHome(dot.getResult(), unit ? Attribute(unit) : attribute(multiplyAddLayout(dot.getType())));
     } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
@@ -251,8 +250,13 @@ private:
 
   Attribute reductionSource(tt::ReduceOp reduce) {
     Type tile = reduce.getSrcs()[0].getType();
-    Attribute source = hintOf(reduce.getSrcs());
-    return source && map(source, tile).isPermutation() ? source : attribute(plainLayout(tile));
+    if (Attribute source = hintOf(reduce.getSrcs())) {
+      TileLayout layout = map(source, tile);
+      AxisBits axis = axisBitsOf(tt::shapeOf(tile))[reduce.getAxis()];
+      if (layout.isPermutation() && lower::planReduction(layout, axis, lower::isCommutative(reduce.getCombineOp())).endsWithWarps())
+        return source;
+    }
+    return attribute(plainLayout(tile));
   }
 
   /// The last axis in a register, on its own.
@@ -276,31 +280,25 @@ private:
   }
 
   /// Carried values live where the body leaves them, else where they start; deciding the body again then settles what depends on them.
-  void decideLoop(Operation *loop, ValueRange inits, SmallVector<Value> carried, ArrayRef<Block *> bodies, function_ref<SmallVector<Value>()> yielded) {
+  void decideFor(scf::ForOp loop) {
+    bool carriesTiles = llvm::any_of(loop.getRegionIterArgs(), [](Value value) { return tt::isTile(value.getType()); });
     for (unsigned round = 0; round < 4; ++round) {
-      for (Block *body : bodies)
-        decide(*body);
+      decide(*loop.getBody());
       bool changed = false;
-      SmallVector<Value> next = yielded();
-      for (unsigned i = 0; i < carried.size(); ++i) {
-        if (!tt::isTile(carried[i].getType()))
+      for (auto [argument, init, next] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getBody()->getTerminator()->getOperands())) {
+        if (!tt::isTile(argument.getType()))
           continue;
-        Attribute layout = hint(next[i]);
-        if (!layout)
-          layout = hint(inits[i]);
-        if (!layout && round > 0)
-          layout = attribute(plainLayout(carried[i].getType()));
-        changed |= setHome(carried[i], layout);
+        Attribute layout = hintOf({next, init});
+        changed |= setHome(argument, layout || round == 0 ? layout : attribute(plainLayout(argument.getType())));
       }
-      if (!changed && round > 0)
+      if (!carriesTiles || (!changed && round > 0))
         break;
     }
-    for (unsigned i = 0; i < carried.size(); ++i)
-      if (tt::isTile(carried[i].getType()))
-        setHome(carried[i], orDefault(homes.lookup(carried[i]), carried[i].getType()));
-    if (loop->getNumResults() == carried.size() && isa<scf::ForOp>(loop))
-      for (unsigned i = 0; i < carried.size(); ++i)
-        setHome(loop->getResult(i), homes.lookup(carried[i]));
+    for (auto [argument, result] : llvm::zip(loop.getRegionIterArgs(), loop.getResults()))
+      if (tt::isTile(argument.getType())) {
+        setHome(argument, orDefault(homes.lookup(argument), argument.getType()));
+        setHome(result, homes.lookup(argument));
+      }
   }
 
   void decideWhile(scf::WhileOp loop) {
@@ -342,7 +340,7 @@ private:
     TileLayout wanted = map(layout, value.getType());
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands())
-      operands.push_back(isTileOperand(operand) ? get(operand.get(), isElementwise(op) ? layout : attribute(operandLayout(op, operand.getOperandNumber(), wanted))) : operand.get());
+      operands.push_back(isTileOperand(operand) ? get(operand.get(), isElementwise(op) ? layout : attribute(operandLayout(op, wanted))) : operand.get());
     OpBuilder builder = after(value);
     for (Value operand : operands) // a conversion of an operand may stand behind the original
       if (Operation *source = operand.getDefiningOp(); source && source->getBlock() == builder.getInsertionBlock() && !source->isBeforeInBlock(&*builder.getInsertionPoint()))

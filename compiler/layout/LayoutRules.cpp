@@ -27,12 +27,12 @@ static uint32_t repeatedBits(tt::BroadcastOp op) {
   return mask;
 }
 
-TileLayout compiler::operandLayout(Operation *op, unsigned, const TileLayout &result) {
-  if (auto broadcast = dyn_cast<tt::BroadcastOp>(op))
+TileLayout compiler::operandLayout(Operation *view, const TileLayout &result) {
+  if (auto broadcast = dyn_cast<tt::BroadcastOp>(view))
     return result.restrictedTo(~repeatedBits(broadcast));
-  if (auto trans = dyn_cast<tt::TransOp>(op))
+  if (auto trans = dyn_cast<tt::TransOp>(view))
     return result.permuted(transposedBits(trans));
-  return result; // row-major index and elementwise: the same
+  return result; // the row-major index is the same
 }
 
 std::optional<TileLayout> compiler::resultLayout(Operation *view, const TileLayout &operand) {

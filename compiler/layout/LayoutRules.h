@@ -6,8 +6,8 @@ namespace tk::compiler {
 
 /// Views and repetitions: the layout of the result fixes that of every operand at no cost.
 bool isView(mlir::Operation *op);
-/// The layout that operand `number` must have so that the result has `result` without any movement. For views and elementwise operations.
-ttg::TileLayout operandLayout(mlir::Operation *op, unsigned number, const ttg::TileLayout &result);
+/// The layout that the operand of a view must have so that the result has `result` without any movement.
+ttg::TileLayout operandLayout(mlir::Operation *view, const ttg::TileLayout &result);
 /// The layout that a view's result has when its operand has `operand`; nothing where it is not determined (broadcasts).
 std::optional<ttg::TileLayout> resultLayout(mlir::Operation *view, const ttg::TileLayout &operand);
 /// For each bit of the result's index of a tt.trans the bit of the operand's index.

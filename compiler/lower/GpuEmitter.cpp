@@ -15,18 +15,6 @@ void GpuEmitter::fail(mlir::Operation *op, const Twine &why) {
   errorLocation = op->getLoc();
 }
 
-mlir::FileLineColLoc placeOf(mlir::Location location) {
-  mlir::FileLineColLoc place;
-  location->walk([&](mlir::Location inner) {
-    if (auto found = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
-      place = found;
-      return mlir::WalkResult::interrupt();
-    }
-    return mlir::WalkResult::advance();
-  });
-  return place;
-}
-
 void GpuEmitter::setLocation(mlir::Operation *op) {
   if (mlir::FileLineColLoc place = placeOf(op->getLoc()); place && subprogram)
     b.SetCurrentDebugLocation(DILocation::get(context, place.getLine(), place.getColumn(), subprogram));

@@ -4,6 +4,7 @@
 #pragma once
 #include "compiler/analysis/AxisInfo.h"
 #include "compiler/lower/GpuTarget.h"
+#include "compiler/lower/SourcePlace.h"
 #include "runtime/KernelAbi.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/Module.h"
@@ -12,9 +13,6 @@
 namespace tk::lower {
 
 using Registers = llvm::SmallVector<llvm::Value *, 8>;
-
-/// Where in the source an operation stands; null when unknown.
-mlir::FileLineColLoc placeOf(mlir::Location location);
 
 class GpuEmitter {
 public:

@@ -32,18 +32,22 @@ static unsigned insertBit(unsigned number, unsigned bit, unsigned value) {
   return low | value << bit | (number >> bit) << (bit + 1);
 }
 
+/// Registers of a layout that has one more bit in its register number: 0 for `left`, 1 for `right`.
+static Registers withNewBit(unsigned bit, const Registers &left, const Registers &right) {
+  Registers made(2 * left.size());
+  for (unsigned i = 0; i < left.size(); ++i) {
+    made[insertBit(i, bit, 0)] = left[i];
+    made[insertBit(i, bit, 1)] = right[i];
+  }
+  return made;
+}
+
 void GpuEmitter::emitJoin(tt::JoinOp op) {
   ttg::TileLayout from = ttg::layoutOf(op.getLhs().getType()), to = ttg::layoutOf(op.getType());
   std::optional<unsigned> bit = registerBitOf(to, 1);
   if (!bit || withoutRegisterBit(to, *bit) != from.withAxis({0, 1}))
     return fail(op, "internal error: the layouts of a join don't agree");
-  const Registers &left = registers(op.getLhs()), &right = registers(op.getRhs());
-  Registers made(to.registers());
-  for (unsigned i = 0; i < from.registers(); ++i) {
-    made[insertBit(i, *bit, 0)] = left[i];
-    made[insertBit(i, *bit, 1)] = right[i];
-  }
-  define(op, std::move(made));
+  define(op, withNewBit(*bit, registers(op.getLhs()), registers(op.getRhs())));
 }
 
 void GpuEmitter::emitSplit(tt::SplitOp op) {
@@ -68,13 +72,7 @@ void GpuEmitter::emitCat(tt::CatOp op) {
   std::optional<unsigned> bit = registerBitOf(to, half);
   if (!bit || withoutRegisterBit(to, *bit) != from || ttg::layoutOf(op.getRhs().getType()) != from)
     return fail(op, "internal error: the layouts of a concatenation don't agree");
-  const Registers &left = registers(op.getLhs()), &right = registers(op.getRhs());
-  Registers made(to.registers());
-  for (unsigned i = 0; i < from.registers(); ++i) {
-    made[insertBit(i, *bit, 0)] = left[i];
-    made[insertBit(i, *bit, 1)] = right[i];
-  }
-  define(op, std::move(made));
+  define(op, withNewBit(*bit, registers(op.getLhs()), registers(op.getRhs())));
 }
 
 } // namespace tk::lower

@@ -60,7 +60,7 @@ void GpuEmitter::emitView(mlir::Operation *op) {
     // The place in the operand of what register i holds: the view's rule applied to a layout of this one register.
     ttg::TileLayout single;
     single.lane = {to.indexOfRegister(i)};
-    uint32_t index = compiler::operandLayout(op, 0, single).lane.front();
+    uint32_t index = compiler::operandLayout(op, single).lane.front();
     auto found = registerOf.find(index);
     if (found == registerOf.end())
       return fail(op, "internal error: the layouts of a view don't agree");

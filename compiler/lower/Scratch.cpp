@@ -166,10 +166,19 @@ bool lower::isCommutative(Region &combine) {
          body.getTerminator()->getOperand(0) == op.getResult(0) && op.getOperand(0) != op.getOperand(1);
 }
 
+bool ReductionPlan::endsWithWarps() const {
+  auto isWarp = [](const Step &step) { return step.kind == Kind::Warp; };
+  const Step *first = llvm::find_if(steps, isWarp), *after = std::find_if_not(first, steps.end(), isWarp);
+  return std::all_of(after, steps.end(), [](const Step &step) { return step.kind == Kind::Register; });
+}
+
 ReductionPlan lower::planReduction(tt::ReduceOp op) {
   Type tile = op.getSrcs()[0].getType();
-  TileLayout layout = layoutOf(tile);
-  uint32_t axis = axisBitsOf(tt::shapeOf(tile))[op.getAxis()].mask();
+  return planReduction(layoutOf(tile), axisBitsOf(tt::shapeOf(tile))[op.getAxis()], isCommutative(op.getCombineOp()));
+}
+
+ReductionPlan lower::planReduction(const TileLayout &layout, AxisBits axisBits, bool commutative) {
+  uint32_t axis = axisBits.mask();
   ReductionPlan plan;
   unsigned others = 0;
   uint32_t seen = 0;
@@ -187,7 +196,7 @@ ReductionPlan lower::planReduction(tt::ReduceOp op) {
   collect(layout.reg, ReductionPlan::Kind::Register);
   collect(layout.lane, ReductionPlan::Kind::Lane);
   collect(layout.warp, ReductionPlan::Kind::Warp);
-  auto key = [&](const ReductionPlan::Step &step) { return std::make_pair(isCommutative(op.getCombineOp()) ? int(step.kind) : 0, step.index); };
+  auto key = [&](const ReductionPlan::Step &step) { return std::make_pair(commutative ? int(step.kind) : 0, step.index); };
   llvm::sort(plan.steps, [&](auto &a, auto &b) { return key(a) < key(b); });
   bool warpsDone = false;
   unsigned registersAfter = 0;

@@ -31,7 +31,11 @@ struct ReductionPlan {
   uint32_t idleLaneBits = 0;           // bits of the lane number without meaning
   unsigned entries = 0;                // results of a thread when warps exchange theirs
   bool crossesWarps() const { return warpBits != 0; }
+  /// Warps exchange their results once, when their lanes have finished: what the lowering can do.
+  bool endsWithWarps() const;
 };
+ReductionPlan planReduction(const ttg::TileLayout &layout, ttg::AxisBits axis, bool commutative);
+/// For an operation whose operands have their layouts.
 ReductionPlan planReduction(tt::ReduceOp op);
 /// The combine region's operations may take their operands in any order.
 bool isCommutative(mlir::Region &combine);

@@ -37,8 +37,6 @@ TileLayout matrixLayout(MmaAttr mma, MatrixOperand operand, llvm::ArrayRef<int64
 
 /// Attributes of a module or function in ttg.
 inline constexpr llvm::StringLiteral kNumWarpsName = "ttg.num-warps";
-inline constexpr llvm::StringLiteral kLanesName = "ttg.threads-per-warp";
-inline constexpr llvm::StringLiteral kTargetName = "ttg.target";
 inline constexpr llvm::StringLiteral kSharedName = "ttg.shared";       // bytes, of a function
 inline constexpr llvm::StringLiteral kOffsetName = "ttg.offset"; // of an operation's scratch in shared memory, bytes
 } // namespace tk::ttg

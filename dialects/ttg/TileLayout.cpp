@@ -166,11 +166,15 @@ TileLayout blockedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned>
   return result;
 }
 
-TileLayout defaultLayout(llvm::ArrayRef<int64_t> shape, unsigned laneBits, unsigned warpBits) {
+llvm::SmallVector<unsigned> fastestLast(size_t rank) {
   llvm::SmallVector<unsigned> order;
-  for (size_t axis = shape.size(); axis-- > 0;)
-    order.push_back(axis);
-  return blockedLayout(shape, order, 0, laneBits, warpBits);
+  while (rank > 0)
+    order.push_back(--rank);
+  return order;
+}
+
+TileLayout defaultLayout(llvm::ArrayRef<int64_t> shape, unsigned laneBits, unsigned warpBits) {
+  return blockedLayout(shape, fastestLast(shape.size()), 0, laneBits, warpBits);
 }
 
 } // namespace tk::ttg

@@ -54,6 +54,8 @@ llvm::hash_code hash_value(const TileLayout &layout);
 /// Registers along the lowest index bits first (2^vector elements a thread), then lanes, then warps, then registers again. `order` lists axes from the
 /// fastest; the last axis is the fastest in memory, but a tile may be read along another one.
 TileLayout blockedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, unsigned vectorBits, unsigned laneBits, unsigned warpBits);
+/// The axes from the last to the first: row-major order, the fastest first.
+llvm::SmallVector<unsigned> fastestLast(size_t rank);
 /// blockedLayout with the row-major order and no vectors.
 TileLayout defaultLayout(llvm::ArrayRef<int64_t> shape, unsigned laneBits, unsigned warpBits);
 

@@ -1,6 +1,7 @@
 // Joins emission (Emitter.h) and LLVM (Machine.h).
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/target/cpu/Emitter.h"
+#include "compiler/target/MachineCode.h"
 #include "compiler/target/cpu/Machine.h"
 #include "llvm/IR/Verifier.h"
 
@@ -47,7 +48,7 @@ CpuOutput lower(mlir::ModuleOp source, const std::string &target, bool fpFusion,
     llvm::raw_string_ostream text(output.code);
     module.print(text, nullptr);
   } else {
-    output.code = generateCode(module, *machine, stage == CpuStage::Assembly);
+    output.code = compiler::machineCode(module, *machine, stage == CpuStage::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
   }
   return output;
 }

@@ -33,13 +33,8 @@ void Emitter::emitAssert(tt::AssertOp op, Value *holds) {
     for (int axis = 0; axis < 3; ++axis)
       b.CreateStore(programIds[axis], b.CreateConstInBoundsGEP2_64(ArrayType::get(b.getInt32Ty(), 3), program, 0, axis));
     std::string where = op.getMessage().str();
-    op.getLoc()->walk([&](mlir::Location inner) {
-      if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
-        where = place.getFilename().str() + ":" + std::to_string(place.getLine()) + ": " + where;
-        return mlir::WalkResult::interrupt();
-      }
-      return mlir::WalkResult::advance();
-    });
+    if (mlir::FileLineColLoc place = lower::placeOf(op.getLoc()))
+      where = place.getFilename().str() + ":" + std::to_string(place.getLine()) + ": " + where;
     callService(offsetof(TkCpuServices, assertFailed), {b.CreateGlobalString(where), program});
   });
 }

@@ -82,16 +82,7 @@ Value *Emitter::scalar(mlir::Value value) {
 }
 
 void Emitter::setLocation(mlir::Operation *op) {
-  mlir::Location location = op->getLoc();
-  mlir::FileLineColLoc place;
-  location->walk([&](mlir::Location inner) {
-    if (auto found = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
-      place = found;
-      return mlir::WalkResult::interrupt();
-    }
-    return mlir::WalkResult::advance();
-  });
-  if (place && subprogram)
+  if (mlir::FileLineColLoc place = lower::placeOf(op->getLoc()); place && subprogram)
     b.SetCurrentDebugLocation(DILocation::get(context, place.getLine(), place.getColumn(), subprogram));
 }
 
@@ -159,15 +150,9 @@ void Emitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Value 
 
 bool Emitter::emitKernel(tt::FuncOp kernel) {
   DIBuilder debug(module);
-  std::string file = "kernel.tk";
-  unsigned line = 1;
-  kernel.getLoc()->walk([&](mlir::Location inner) {
-    if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(inner)) {
-      file = place.getFilename().str(), line = place.getLine();
-      return mlir::WalkResult::interrupt();
-    }
-    return mlir::WalkResult::advance();
-  });
+  mlir::FileLineColLoc place = lower::placeOf(kernel.getLoc());
+  std::string file = place ? place.getFilename().str() : "kernel.tk";
+  unsigned line = place ? place.getLine() : 1;
   debugFile = debug.createFile(sys::path::filename(file), sys::path::parent_path(file));
   DICompileUnit *unit = debug.createCompileUnit(DISourceLanguageName(dwarf::DW_LANG_C), debugFile, "tkc", true, "", 0, "", DICompileUnit::LineTablesOnly);
 

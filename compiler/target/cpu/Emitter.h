@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/lower/Arithmetic.h"
 #include "compiler/lower/FloatBits.h"
+#include "compiler/lower/SourcePlace.h"
 #include "compiler/target/cpu/Plan.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"

@@ -1,11 +1,9 @@
 // The emitted code is already vectorised and blocked, so LLVM only cleans up: slots to registers, common subexpressions, invariant code out of
 // loops, then its code generator. There is no loop or SLP vectoriser and no unroller: they would undo the choices made here and cost compile time.
 #include "compiler/target/cpu/Machine.h"
+#include "compiler/target/MachineCode.h"
 #include "compiler/target/cpu/TargetName.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/PassManager.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
@@ -67,16 +65,6 @@ unsigned vectorBytes(const TargetMachine &machine) {
 }
 
 void optimize(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager calls;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));                                                // carried scalars and partial sums become registers
   passes.addPass(EarlyCSEPass(true));                                                              // index arithmetic repeated at every use
@@ -87,19 +75,7 @@ void optimize(Module &module, TargetMachine &machine) {
   passes.addPass(InstCombinePass()); // what LICM brought together
   passes.addPass(SimplifyCFGPass());
   passes.addPass(DCEPass());
-  ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
-  all.run(module, modules);
-}
-
-std::string generateCode(Module &module, TargetMachine &machine, bool assembly) {
-  SmallString<0> output;
-  raw_svector_ostream stream(output);
-  legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile))
-    return "";
-  passes.run(module);
-  return std::string(output.data(), output.size());
+  compiler::runFunctionPasses(module, machine, std::move(passes));
 }
 
 } // namespace tk::cpu

@@ -14,7 +14,5 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const std::string &target, bo
 unsigned vectorBytes(const llvm::TargetMachine &machine);
 /// The pass list (see Machine.cpp), with the machine's triple and cost model.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
-/// Assembly text or an object file.
-std::string generateCode(llvm::Module &module, llvm::TargetMachine &machine, bool assembly);
 
 } // namespace tk::cpu

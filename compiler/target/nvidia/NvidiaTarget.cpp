@@ -8,12 +8,10 @@
 // - Code for a target whose name ends in `a` runs on that compute capability only and may use its matrix units of the warp group.
 #include "compiler/target/nvidia/NvidiaTarget.h"
 #include "compiler/lower/GpuEmitter.h"
+#include "compiler/target/MachineCode.h"
 #include "compiler/target/nvidia/NvidiaInstructions.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/PassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -56,16 +54,6 @@ static std::unique_ptr<TargetMachine> createMachine(const Target &target, bool f
 }
 
 static void optimize(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager calls;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass(true)); // index arithmetic repeated for every register
   passes.addPass(InstCombinePass());  // widening and rounding around 16-bit arithmetic, packing
@@ -73,9 +61,7 @@ static void optimize(Module &module, TargetMachine &machine) {
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true)); // addresses that don't change in a loop
   passes.addPass(EarlyCSEPass(true));
   passes.addPass(DCEPass());
-  ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
-  all.run(module, modules);
+  compiler::runFunctionPasses(module, machine, std::move(passes));
 }
 
 Output lower(mlir::ModuleOp source, const Target &target, bool fpFusion, Stage stage, runtime::KernelAbi &abi) {
@@ -112,15 +98,9 @@ Output lower(mlir::ModuleOp source, const Target &target, bool fpFusion, Stage s
     module.print(text, nullptr);
     return output;
   }
-  SmallString<0> code;
-  raw_svector_ostream text(code);
-  legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, text, nullptr, CodeGenFileType::AssemblyFile)) {
+  output.code = compiler::machineCode(module, *machine, CodeGenFileType::AssemblyFile);
+  if (output.code.empty())
     output.error = "internal error: LLVM can't write PTX";
-    return output;
-  }
-  passes.run(module);
-  output.code = std::string(code.data(), code.size());
   return output;
 }
 

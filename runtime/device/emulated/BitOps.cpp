@@ -6,17 +6,6 @@ namespace tk::emulated {
 
 namespace {
 
-void sources(Decoding &d, Type type, size_t count) {
-  d.expectOperands(count + 1, count + 1);
-  d.i.kind = Class::Integer;
-  d.i.d = d.destination(0, type);
-  d.i.a = d.source(1, type);
-  if (count > 1)
-    d.i.b = d.source(2, type);
-  if (count > 2)
-    d.i.c = d.source(3, type);
-}
-
 // Predicates: one word of bits for the warp.
 enum PredicateFlags : uint32_t { negatesA = 1, negatesB = 2 };
 template <auto Op> void onPredicates(Warp &warp, const Instr &i, uint32_t mask) {
@@ -40,7 +29,7 @@ template <auto Op> void decodeLogic(Decoding &d) {
     d.i.run = &onPredicates<Op>;
     return;
   }
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   if (registerBytes(type) == 8)
     d.i.run = &binary<uint64_t, uint64_t, uint64_t, Op>;
   else if (registerBytes(type) == 4)
@@ -212,14 +201,14 @@ void decodeNot(Decoding &d) {
     d.i.kind = Class::Integer;
     return;
   }
-  sources(d, type, 1);
+  d.takeOperands(Class::Integer, type, 1);
   d.i.run = bytesOf(type) == 2         ? &unary<uint16_t, uint16_t, [](uint16_t a) { return uint16_t(~a); }>
             : registerBytes(type) == 4 ? &unary<uint32_t, uint32_t, [](uint32_t a) { return ~a; }>
                                        : &unary<uint64_t, uint64_t, [](uint64_t a) { return ~a; }>;
 }
 void decodeCnot(Decoding &d) {
   Type type = d.takeType();
-  sources(d, type, 1);
+  d.takeOperands(Class::Integer, type, 1);
   d.i.run = registerBytes(type) == 4 ? &unary<uint32_t, uint32_t, [](uint32_t a) { return uint32_t(a == 0); }>
                                      : &unary<uint64_t, uint64_t, [](uint64_t a) { return uint64_t(a == 0); }>;
 }
@@ -272,7 +261,7 @@ void decodeShf(Decoding &d) {
   bool wrap = d.take("wrap");
   if (!wrap && !d.take("clamp"))
     d.fail("one of .clamp .wrap is missing");
-  sources(d, d.takeType(), 3);
+  d.takeOperands(Class::Integer, d.takeType(), 3);
   using U = uint32_t;
   d.i.run = left ? (wrap ? &ternary<U, U, U, U, funnel<true, true>> : &ternary<U, U, U, U, funnel<true, false>>)
                  : (wrap ? &ternary<U, U, U, U, funnel<false, true>> : &ternary<U, U, U, U, funnel<false, false>>);
@@ -304,7 +293,7 @@ void decodeBfi(Decoding &d) {
 }
 void decodeBrev(Decoding &d) {
   Type type = d.takeType();
-  sources(d, type, 1);
+  d.takeOperands(Class::Integer, type, 1);
   d.i.run = registerBytes(type) == 8 ? &unary<uint64_t, uint64_t, [](uint64_t a) { return uint64_t(__builtin_bitreverse64(a)); }>
                                      : &unary<uint32_t, uint32_t, [](uint32_t a) { return uint32_t(__builtin_bitreverse32(a)); }>;
 }
@@ -334,7 +323,7 @@ void decodeBfind(Decoding &d) {
   });
 }
 void decodeFns(Decoding &d) {
-  sources(d, d.takeType(), 3);
+  d.takeOperands(Class::Integer, d.takeType(), 3);
   d.i.run = &ternary<uint32_t, uint32_t, uint32_t, int32_t, findNth>;
 }
 void decodeSzext(Decoding &d) {
@@ -342,7 +331,7 @@ void decodeSzext(Decoding &d) {
   if (!wrap && !d.take("clamp"))
     d.fail("one of .clamp .wrap is missing");
   Type type = d.takeType();
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   if (isSigned(type))
     d.i.run = wrap ? &binary<int32_t, int32_t, uint32_t, extend<int32_t, true>> : &binary<int32_t, int32_t, uint32_t, extend<int32_t, false>>;
   else
@@ -352,14 +341,14 @@ void decodeBmsk(Decoding &d) {
   bool wrap = d.take("wrap");
   if (!wrap && !d.take("clamp"))
     d.fail("one of .clamp .wrap is missing");
-  sources(d, d.takeType(), 2);
+  d.takeOperands(Class::Integer, d.takeType(), 2);
   d.i.run = wrap ? &binary<uint32_t, uint32_t, uint32_t, bitMask<true>> : &binary<uint32_t, uint32_t, uint32_t, bitMask<false>>;
 }
 
 void decodePrmt(Decoding &d) {
   Type type = d.takeType();
   int mode = d.takeOneOf({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
-  sources(d, type, 3);
+  d.takeOperands(Class::Integer, type, 3);
   using U = uint32_t;
   static constexpr Handler handlers[] = {&ternary<U, U, U, U, permuteIn<0>>, &ternary<U, U, U, U, permuteIn<1>>, &ternary<U, U, U, U, permuteIn<2>>,
                                          &ternary<U, U, U, U, permuteIn<3>>, &ternary<U, U, U, U, permuteIn<4>>, &ternary<U, U, U, U, permuteIn<5>>};

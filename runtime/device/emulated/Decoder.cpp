@@ -184,6 +184,17 @@ const Operand &Decoding::operand(size_t index) const {
   return statement.operands[index];
 }
 
+void Decoding::takeOperands(Class kind, Type type, size_t count) {
+  expectOperands(count + 1, count + 1);
+  i.kind = kind;
+  i.d = destination(0, type);
+  i.a = source(1, type);
+  if (count > 1)
+    i.b = source(2, type);
+  if (count > 2)
+    i.c = source(3, type);
+}
+
 void Decoding::expectOperands(size_t least, size_t most) {
   if (operands() < least || operands() > most)
     fail(fmt::format("{} operands, where {} belong", operands(), least == most ? std::to_string(least) : fmt::format("{} to {}", least, most)));

@@ -69,6 +69,8 @@ public:
   uint32_t label(std::string_view name) const { return decoder.label(name, statement.line); }
   uint32_t branchTable(std::string_view name);
   void expectOperands(size_t least, size_t most);
+  /// A destination and `count` (1 to 3) sources, all of one type: what most arithmetic has.
+  void takeOperands(Class kind, Type type, size_t count);
   /// The function named, or -1; -2 when the operand is a register.
   int functionNamed(const Operand &operand) const;
   uint32_t localOffsetOf(const Operand &operand) const;

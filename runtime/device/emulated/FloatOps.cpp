@@ -89,17 +89,6 @@ FloatModifiers takeModifiers(Decoding &d) {
   return m;
 }
 
-void operandsOf(Decoding &d, Type type, size_t count) {
-  d.expectOperands(count + 1, count + 1);
-  d.i.kind = type == Type::F64 ? Class::Double : Class::Float;
-  d.i.d = d.destination(0, type);
-  d.i.a = d.source(1, type);
-  if (count > 1)
-    d.i.b = d.source(2, type);
-  if (count > 2)
-    d.i.c = d.source(3, type);
-}
-
 bool useRounded(Decoding &d, Type type, const FloatModifiers &m, Operation operation) {
   if (m.rounding == Rounding::NearestEven)
     return false;
@@ -109,7 +98,7 @@ bool useRounded(Decoding &d, Type type, const FloatModifiers &m, Operation opera
 }
 
 template <auto F32, auto F64> void decodeBinary(Decoding &d, Type type, FloatModifiers m, Operation operation) {
-  operandsOf(d, type, 2);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 2);
   if (useRounded(d, type, m, operation))
     return;
   if (type == Type::F32)
@@ -129,7 +118,7 @@ template <bool Ftz, auto Op> uint64_t pairOf(uint64_t a, uint64_t b, uint64_t c)
 template <auto Op> void decodePair(Decoding &d, FloatModifiers m, size_t count) {
   if (m.rounding != Rounding::NearestEven || m.sat)
     d.fail("only .rn of .f32x2 is supported");
-  operandsOf(d, Type::F32x2, count);
+  d.takeOperands(Class::Float, Type::F32x2, count);
   if (count == 2)
     d.i.c = d.i.a;
   d.i.run = m.ftz ? &ternary<uint64_t, uint64_t, uint64_t, uint64_t, pairOf<true, Op>> : &ternary<uint64_t, uint64_t, uint64_t, uint64_t, pairOf<false, Op>>;
@@ -167,7 +156,7 @@ void decodeFloatFma(Decoding &d, Type type) {
   FloatModifiers m = takeModifiers(d);
   if (type == Type::F32x2)
     return decodePair<fused<float>>(d, m, 3);
-  operandsOf(d, type, 3);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 3);
   if (useRounded(d, type, m, Operation::Fma))
     return;
   if (type == Type::F32)
@@ -189,7 +178,7 @@ void decodeFloatSign(Decoding &d, Type type, bool absolute) {
   if (isHalf(type))
     return decodeHalfSign(d, type, absolute);
   bool ftz = d.take("ftz");
-  operandsOf(d, type, 1);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 1);
   // Signs change in NaNs too: these are not arithmetic.
   if (type == Type::F64)
     d.i.run = absolute ? &unary<uint64_t, uint64_t, [](uint64_t a) { return a & ~(uint64_t(1) << 63); }>
@@ -229,11 +218,11 @@ void decodeFloatExtreme(Decoding &d, Type type, bool wantsMax) {
   if (cross && !d.take("abs"))
     d.fail(".xorsign stands with .abs");
   if (d.operands() == 4 && type == Type::F32 && !cross) { // three inputs, PTX 8.8
-    operandsOf(d, type, 3);
+    d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 3);
     d.i.run = wantsMax ? extreme3F32<maxOf<float>>(ftz, nan) : extreme3F32<minOf<float>>(ftz, nan);
     return;
   }
-  operandsOf(d, type, 2);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 2);
   if (type == Type::F32)
     d.i.run = wantsMax ? extremeF32<maxOf<float>>(ftz, nan, cross) : extremeF32<minOf<float>>(ftz, nan, cross);
   else if (type == Type::F64 && !nan && !cross)
@@ -244,7 +233,7 @@ void decodeFloatExtreme(Decoding &d, Type type, bool wantsMax) {
 // Functions
 
 template <auto F32, auto F64> static void decodeFunction(Decoding &d, Type type, const FloatModifiers &m, Operation operation) {
-  operandsOf(d, type, 1);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 1);
   d.i.kind = type == Type::F64 ? Class::Double : Class::Special;
   if (useRounded(d, type, m, operation))
     return;
@@ -281,7 +270,7 @@ template <auto F32> static void decodeApprox(Decoding &d, Type type) {
   FloatModifiers m = takeModifiers(d);
   if (type != Type::F32 || !m.approx)
     d.fail("only .approx.f32 exists");
-  operandsOf(d, type, 1);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 1);
   d.i.kind = Class::Special;
   d.i.run = unaryF32<F32>(m.ftz);
 }
@@ -305,7 +294,7 @@ void decodeTanh(Decoding &d) {
 
 void decodeCopysign(Decoding &d) {
   Type type = d.takeType();
-  operandsOf(d, type, 2);
+  d.takeOperands(type == Type::F64 ? Class::Double : Class::Float, type, 2);
   // The sign of a, the magnitude of b.
   if (type == Type::F32)
     d.i.run = &binary<uint32_t, uint32_t, uint32_t, [](uint32_t a, uint32_t b) { return (a & 0x80000000u) | (b & 0x7FFFFFFFu); }>;

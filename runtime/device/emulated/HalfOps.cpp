@@ -104,16 +104,9 @@ template <bool Brain, int Operation> void halfUnary(Warp &warp, const Instr &i, 
 }
 
 void operandsOf(Decoding &d, Type type, size_t count) {
-  d.expectOperands(count + 1, count + 1);
-  d.i.kind = Class::Half;
+  d.takeOperands(Class::Half, type, count);
   if (isPair(type))
     d.i.flags |= pair;
-  d.i.d = d.destination(0, type);
-  d.i.a = d.source(1, type);
-  if (count > 1)
-    d.i.b = d.source(2, type);
-  if (count > 2)
-    d.i.c = d.source(3, type);
 }
 
 } // namespace

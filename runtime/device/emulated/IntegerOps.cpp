@@ -49,17 +49,6 @@ template <typename T, auto Op> uint32_t eachHalf(uint32_t a, uint32_t b) {
   return uint32_t(uint16_t(Op(T(uint16_t(a)), T(uint16_t(b))))) | uint32_t(uint16_t(Op(T(uint16_t(a >> 16)), T(uint16_t(b >> 16))))) << 16;
 }
 
-void sources(Decoding &d, Type type, size_t count) {
-  d.expectOperands(count + 1, count + 1);
-  d.i.kind = Class::Integer;
-  d.i.d = d.destination(0, type);
-  d.i.a = d.source(1, type);
-  if (count > 1)
-    d.i.b = d.source(2, type);
-  if (count > 2)
-    d.i.c = d.source(3, type);
-}
-
 // The carry flag CC.CF of extended-precision arithmetic is one predicate a warp, in a register of the function (Decoder).
 enum CarryFlags : uint32_t { takesCarry = 1, givesCarry = 2, subtracts = 4 };
 
@@ -104,7 +93,7 @@ template <typename T, bool High> void carryMad(Warp &warp, const Instr &i, uint3
 void decodeCarry(Decoding &d, bool takes, bool subtract) {
   bool gives = d.take("cc");
   Type type = d.takeType();
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   d.i.e = d.carryFlag();
   d.i.flags = (takes ? takesCarry : 0u) | (gives ? givesCarry : 0u) | (subtract ? subtracts : 0u);
   d.i.run = type == Type::U32 || type == Type::S32 ? &carry<uint32_t> : type == Type::U64 || type == Type::S64 ? &carry<uint64_t> : nullptr;
@@ -138,7 +127,7 @@ void decodeMultiply(Decoding &d, Type type, bool adds, bool takes) {
     });
     return;
   }
-  sources(d, type, adds ? 3 : 2);
+  d.takeOperands(Class::Integer, type, adds ? 3 : 2);
   if (gives || takes) {
     d.i.e = d.carryFlag();
     d.i.flags = (takes ? takesCarry : 0u) | (gives ? givesCarry : 0u);
@@ -180,7 +169,7 @@ void decode24(Decoding &d, bool adds) {
   int part = d.takeOneOf({"lo", "hi"});
   bool saturates = d.take("sat");
   Type type = d.takeType();
-  sources(d, type, adds ? 3 : 2);
+  d.takeOperands(Class::Integer, type, adds ? 3 : 2);
   if (part < 0)
     d.fail("one of .lo .hi is missing");
   auto choose = [&](auto x) -> Handler {
@@ -219,13 +208,13 @@ void decodeAdd(Decoding &d) {
   if (isFloat(type))
     return decodeFloatAdd(d, type, saturates, false);
   if (gives) {
-    sources(d, type, 2);
+    d.takeOperands(Class::Integer, type, 2);
     d.i.e = d.carryFlag();
     d.i.flags = givesCarry;
     d.i.run = registerBytes(type) == 8 ? &carry<uint64_t> : registerBytes(type) == 4 && bytesOf(type) == 4 ? &carry<uint32_t> : nullptr;
     return;
   }
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   if (type == Type::U16x2 || type == Type::S16x2)
     d.i.run = &binary<uint32_t, uint32_t, uint32_t, eachHalf<uint16_t, sum<uint16_t>>>;
   else if (saturates)
@@ -240,7 +229,7 @@ void decodeSub(Decoding &d) {
   Type type = d.takeType();
   if (isFloat(type))
     return decodeFloatAdd(d, type, saturates, true);
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   if (gives) {
     d.i.e = d.carryFlag();
     d.i.flags = givesCarry | subtracts;
@@ -276,7 +265,7 @@ void decodeMad24(Decoding &d) { decode24(d, true); }
 
 void decodeSad(Decoding &d) {
   Type type = d.takeType();
-  sources(d, type, 3);
+  d.takeOperands(Class::Integer, type, 3);
   d.i.run = forInteger(type, [](auto x) -> Handler {
     using T = decltype(x);
     return &ternary<T, T, T, T, [](T a, T b, T c) { return sum<T>(c, a < b ? difference<T>(b, a) : difference<T>(a, b)); }>;
@@ -287,13 +276,13 @@ void decodeDiv(Decoding &d) {
   Type type = d.takeType();
   if (isFloat(type))
     return decodeFloatDiv(d, type);
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   d.i.run = forInteger(type, [](auto x) -> Handler { return &binary<decltype(x), decltype(x), decltype(x), quotient<decltype(x)>>; });
 }
 
 void decodeRem(Decoding &d) {
   Type type = d.takeType();
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   d.i.run = forInteger(type, [](auto x) -> Handler { return &binary<decltype(x), decltype(x), decltype(x), remainder<decltype(x)>>; });
 }
 
@@ -301,7 +290,7 @@ void decodeAbs(Decoding &d) {
   Type type = d.takeType();
   if (isFloat(type))
     return decodeFloatSign(d, type, true);
-  sources(d, type, 1);
+  d.takeOperands(Class::Integer, type, 1);
   if (!isSigned(type))
     d.fail("abs takes signed types");
   d.i.run = forInteger(type, [](auto x) -> Handler {
@@ -314,7 +303,7 @@ void decodeNeg(Decoding &d) {
   Type type = d.takeType();
   if (isFloat(type))
     return decodeFloatSign(d, type, false);
-  sources(d, type, 1);
+  d.takeOperands(Class::Integer, type, 1);
   d.i.run = forInteger(type, [](auto x) -> Handler {
     using T = decltype(x);
     return &unary<T, T, [](T a) { return difference<T>(0, a); }>;
@@ -323,7 +312,7 @@ void decodeNeg(Decoding &d) {
 
 static void decodeIntegerExtreme(Decoding &d, Type type, bool wantsMax) {
   bool relu = d.take("relu");
-  sources(d, type, 2);
+  d.takeOperands(Class::Integer, type, 2);
   auto pick = [&](auto x) -> Handler {
     using T = decltype(x);
     if (relu) {
@@ -357,7 +346,7 @@ void decodeMax(Decoding &d) {
 
 void decodeDp4a(Decoding &d) {
   Type a = d.takeType(), b = d.takeType();
-  sources(d, Type::B32, 3);
+  d.takeOperands(Class::Integer, Type::B32, 3);
   if (isSigned(a))
     d.i.run = isSigned(b) ? &ternary<uint32_t, uint32_t, uint32_t, uint32_t, dot4<int8_t, int8_t>>
                           : &ternary<uint32_t, uint32_t, uint32_t, uint32_t, dot4<int8_t, uint8_t>>;
@@ -369,7 +358,7 @@ void decodeDp4a(Decoding &d) {
 void decodeDp2a(Decoding &d) {
   int part = d.takeOneOf({"lo", "hi"});
   Type a = d.takeType(), b = d.takeType();
-  sources(d, Type::B32, 3);
+  d.takeOperands(Class::Integer, Type::B32, 3);
   auto choose = [&](auto x, auto y) -> Handler {
     return part == 1 ? &ternary<uint32_t, uint32_t, uint32_t, uint32_t, dot2<decltype(x), decltype(y), true>>
                      : &ternary<uint32_t, uint32_t, uint32_t, uint32_t, dot2<decltype(x), decltype(y), false>>;

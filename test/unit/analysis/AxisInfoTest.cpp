@@ -131,5 +131,9 @@ static void checkMany(AxisInfoAnalysis::Dividends dividends, unsigned functions,
   CHECK(tally.ranges > functions * 20);
 }
 
-TEST_CASE("axis facts hold in every execution") { checkMany(AxisInfoAnalysis::Dividends::AsProven, 1500, 1); }
-TEST_CASE("axis facts hold where dividends are not negative") { checkMany(AxisInfoAnalysis::Dividends::Presumed, 700, 2); }
+TEST_CASE("axis facts hold in every execution") { checkMany(AxisInfoAnalysis::Dividends::AsProven, 150, 1); }
+TEST_CASE("axis facts hold where dividends are not negative") { checkMany(AxisInfoAnalysis::Dividends::Presumed, 70, 2); }
+TEST_CASE("axis facts hold in many more functions", "[slow]") {
+  checkMany(AxisInfoAnalysis::Dividends::AsProven, 500, 3);
+  checkMany(AxisInfoAnalysis::Dividends::Presumed, 250, 4);
+}
