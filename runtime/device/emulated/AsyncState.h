@@ -1,6 +1,7 @@
 // What the asynchronous units have under way, of a warp and of a block.
 #pragma once
 #include "runtime/device/emulated/Mbarrier.h"
+#include "runtime/device/emulated/Wgmma.h"
 
 namespace tk::emulated {
 
@@ -18,10 +19,16 @@ struct ThreadCopy {
 struct Warp::AsyncState {
   std::vector<ThreadCopy> copies;          // under way, in order
   std::array<uint64_t, 32> committed = {}; // groups of each lane
+  // wgmma
+  std::vector<PendingWgmma> wgmmas;
+  uint64_t issuedWgmmas = 0, committedWgmmas = 0; // committed: groups
+  bool hasFenced = false;
+  std::map<uint8_t *, std::vector<uint32_t>> touched; // by frame: the lines that have named each wgmma register since the last wgmma.fence
 };
 
 struct Block::AsyncState {
   std::map<uint32_t, Mbarrier> mbarriers; // by offset in shared memory
+  std::array<Warpgroup, 8> warpgroups;
 };
 
 } // namespace tk::emulated

@@ -125,6 +125,7 @@ std::string Cluster::describeWaiting() const {
         case Group::State::Ready: text += fmt::format("polls at line {}", lineAt(group.pc)); break;
         case Group::State::Converge: text += fmt::format("wait for other lanes of the warp at line {}", lineAt(group.pc)); break;
         case Group::State::Barrier: text += fmt::format("wait at barrier {}, line {}", group.barrier, lineAt(group.pc - 1)); break;
+        case Group::State::Warpgroup: text += fmt::format("wait for wgmma that other warps of the warpgroup have not begun, line {}", lineAt(group.pc)); break;
         case Group::State::ClusterBarrier: text += fmt::format("wait at the cluster's barrier, line {}", lineAt(group.pc - 1)); break;
         }
       }

@@ -103,6 +103,7 @@ void Decoder::run() {
       decoding.fail("this combination of types and modifiers is not supported");
     function.code.push_back(i);
   }
+  noteTouches();
   // Falling off the end returns.
   Statement end;
   end.opcode = "ret";
@@ -113,6 +114,33 @@ void Decoder::run() {
   decodeRet(decoding);
   function.code.push_back(i);
   function.frameBytes = roundUp(frameBytes, 64);
+}
+
+// Which instructions other than wgmma name registers that a wgmma has.
+void Decoder::noteTouches() {
+  if (function.wgmmaRegisters.empty())
+    return;
+  std::vector<uint32_t> found;
+  auto add = [&](auto &self, const Operand &operand) -> void {
+    if ((operand.kind == Operand::Kind::Register || operand.kind == Operand::Kind::Address) && operand.index >= 0)
+      if (auto entry = function.wgmmaRegisters.find(registerOffsets[size_t(operand.index)]); entry != function.wgmmaRegisters.end())
+        found.push_back(entry->second);
+    for (const Operand &part : operand.parts)
+      self(self, part);
+  };
+  for (size_t k = 0; k < parsed.statements.size(); ++k) {
+    const Statement &statement = parsed.statements[k];
+    if (statement.opcode == "wgmma")
+      continue;
+    found.clear();
+    for (const Operand &operand : statement.operands)
+      add(add, operand);
+    if (found.empty())
+      continue;
+    function.code[k].touches = uint32_t(function.touched.size());
+    function.touched.push_back(uint32_t(found.size()));
+    function.touched.insert(function.touched.end(), found.begin(), found.end());
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

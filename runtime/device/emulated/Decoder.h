@@ -15,6 +15,7 @@ public:
 private:
   friend class Decoding;
   void layOutVariables();
+  void noteTouches();
   int32_t allocate(uint32_t bytes, uint32_t align);
   int32_t constant(Constant constant);
   uint32_t label(std::string_view name, uint32_t line) const;

@@ -64,6 +64,7 @@ struct Instr {
   Space space = Space::Generic;
   bool guardNegated = false;
   bool isCollective = false; // needs the lanes of `e` (a membermask), or with e < 0 all lanes, at once
+  uint32_t touches = 0;      // in Function::touched; 0: nothing
   uint32_t line = 0, place = 0;
 };
 
@@ -127,6 +128,10 @@ struct Function {
   uint32_t maxThreads[3] = {0, 0, 0}, requiredThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
   std::vector<int> sharedVariables, callees; // that the code names
   bool callsIndirectly = false;
+  // Registers that some wgmma accumulates in or takes A from, by offset, numbered; and which of them other instructions name: lists that begin with their
+  // length.
+  std::map<int32_t, uint32_t> wgmmaRegisters;
+  std::vector<uint32_t> touched = {0};
 };
 
 /// Where shared memory of a block begins in its window: the first KiB is the system's on sm_80 and later (CUDA Programming Guide, compute capabilities).

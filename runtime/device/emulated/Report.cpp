@@ -18,6 +18,7 @@ const char *nameOf(Finding::Kind kind) {
   case Finding::Kind::Uninitialised: return "uninitialised shared memory";
   case Finding::Kind::ProxyFence: return "missing proxy fence";
   case Finding::Kind::AsyncHazard: return "hazard of asynchronous work";
+  case Finding::Kind::RegisterFence: return "missing wgmma.fence";
   case Finding::Kind::NonUniformBarrier: return "barrier that not all lanes come to";
   }
   return "";

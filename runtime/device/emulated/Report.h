@@ -12,6 +12,7 @@ struct Finding {
     Uninitialised,    // a read of shared memory that nothing has written
     ProxyFence,       // generic and asynchronous accesses to the same bytes without fence.proxy.async between
     AsyncHazard,      // bytes of a transfer, or registers of a wgmma, touched while it is under way
+    RegisterFence,    // registers of a wgmma used without wgmma.fence before it
     NonUniformBarrier // lanes of a warp have exited when the others come to an aligned barrier
   } kind = Kind::Fault;
   enum class Cause : uint8_t { Other, Launch, Address, Alignment, Hang, Assertion } cause = Cause::Other; // which error a driver makes of it

@@ -1,5 +1,6 @@
 #include "runtime/device/emulated/SharedMemory.h"
 #include "runtime/device/emulated/Block.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace tk::emulated {
@@ -117,35 +118,46 @@ void SharedMemory::addReader(Cell &cell, Epoch mine, Order &order, uint32_t acto
   cell.read = pack(lineOf(mine), readersMark, specialActor, index);
 }
 
+bool SharedMemory::isOrdered(Epoch e, Order &order, uint32_t actor, uint32_t lane) const {
+  if (clockOf(e) == 0)
+    return true;
+  if (actorOf(e) == actor)
+    return clockOf(e) < order.now(actor) || (laneOf(e) == lane && lane < 32);
+  return order.hasSeen(actor, actorOf(e), clockOf(e));
+}
+
+/// An access after the write. False when the bytes are under way, and nothing more is to be said.
+bool SharedMemory::checkWrite(Epoch write, Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, bool isWrite, bool isAsync) {
+  Order &order = warp.block.order();
+  uint32_t actor = warp.clockId;
+  // An access of the asynchronous proxy needs a proxy fence between it and what ordinary instructions wrote.
+  auto fenced = [&](Epoch e) { return clockOf(e) == 0 || actorOf(e) == order.asyncActor() || order.hasFenced(actor, actorOf(e), clockOf(e)); };
+  if (isMark(write, pendingMark)) {
+    complain(Finding::Kind::AsyncHazard, write, isWrite ? "a write to the target of a transfer under way" : "a read of the target of a transfer under way",
+             warp, i, lane, offset);
+    return false;
+  }
+  if (!write) {
+    if (!isWrite)
+      complain(Finding::Kind::Uninitialised, 0, "a read of shared memory that nothing has written", warp, i, lane, offset);
+  } else if (!isOrdered(write, order, actor, lane)) {
+    complain(Finding::Kind::Race, write, isWrite ? "a write that no barrier orders after the write" : "a read that no barrier orders after the write", warp, i,
+             lane, offset);
+  } else if (isAsync && !fenced(write)) {
+    complain(Finding::Kind::ProxyFence, write, "an asynchronous access without fence.proxy.async after the write", warp, i, lane, offset);
+  }
+  return true;
+}
+
 void SharedMemory::noteCell(Cell &cell, Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, Access access) {
   Order &order = warp.block.order();
   uint32_t actor = warp.clockId, now = order.now(actor);
   bool isWrite = access == Access::Write || access == Access::StrongWrite || access == Access::AsyncWrite;
   bool isStrong = access == Access::StrongRead || access == Access::StrongWrite;
   bool isAsync = access == Access::AsyncRead || access == Access::AsyncWrite;
-  auto ordered = [&](Epoch e) {
-    if (clockOf(e) == 0)
-      return true;
-    if (actorOf(e) == actor)
-      return clockOf(e) < now || (laneOf(e) == lane && lane < 32);
-    return order.hasSeen(actor, actorOf(e), clockOf(e));
-  };
-  // An access of the asynchronous proxy needs a proxy fence between it and what ordinary instructions wrote.
-  auto fenced = [&](Epoch e) { return clockOf(e) == 0 || actorOf(e) == order.asyncActor() || order.hasFenced(actor, actorOf(e), clockOf(e)); };
-  if (isMark(cell.write, pendingMark)) {
-    complain(Finding::Kind::AsyncHazard, cell.write, isWrite ? "a write to the target of a transfer under way" : "a read of the target of a transfer under way",
-             warp, i, lane, offset);
+  auto ordered = [&](Epoch e) { return isOrdered(e, order, actor, lane); };
+  if (!checkWrite(cell.write, warp, i, lane, offset, isWrite, isAsync))
     return;
-  }
-  if (!cell.write) {
-    if (!isWrite)
-      complain(Finding::Kind::Uninitialised, 0, "a read of shared memory that nothing has written", warp, i, lane, offset);
-  } else if (!ordered(cell.write)) {
-    complain(Finding::Kind::Race, cell.write, isWrite ? "a write that no barrier orders after the write" : "a read that no barrier orders after the write",
-             warp, i, lane, offset);
-  } else if (isAsync && !fenced(cell.write)) {
-    complain(Finding::Kind::ProxyFence, cell.write, "an asynchronous access without fence.proxy.async after the write", warp, i, lane, offset);
-  }
   if (!isWrite) {
     if (!isStrong)
       addReader(cell, pack(i.line, lane, actor, now), order, actor);
@@ -166,13 +178,8 @@ void SharedMemory::noteCell(Cell &cell, Warp &warp, const Instr &i, uint32_t lan
 
 void SharedMemory::noteTracked(Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, uint32_t count, Access access) {
   bool isWrite = access == Access::Write || access == Access::StrongWrite || access == Access::AsyncWrite;
-  if (isWrite)
-    for (const ReadRange &range : reading)
-      if (offset < range.end && offset + count > range.begin) {
-        complain(Finding::Kind::AsyncHazard, pack(range.line, manyLanes, 0, 1), "a write to what asynchronous work under way reads", warp, i, lane,
-                 std::max(offset, range.begin));
-        break;
-      }
+  if (isWrite && !reading.empty())
+    checkReadSets(warp, i, lane, offset, count);
   forCells(offset, count, isWrite, [&](Cell &cell, uint32_t at) { noteCell(cell, warp, i, lane, at, access); });
 }
 
@@ -184,24 +191,89 @@ void SharedMemory::beginTransfer(Warp &warp, const Instr &i, uint32_t lane, uint
 }
 
 void SharedMemory::endTransfer(Order &order, uint32_t actor, uint32_t lane, uint32_t line, uint32_t offset, uint32_t count) {
+  endTransferAt(order.now(actor), actor, lane, line, offset, count);
+}
+
+void SharedMemory::endTransferAt(uint32_t clock, uint32_t actor, uint32_t lane, uint32_t line, uint32_t offset, uint32_t count) {
   if (!tracked)
     return;
-  Epoch done = pack(line, lane, actor, order.now(actor));
+  Epoch done = pack(line, lane, actor, clock);
   forCells(offset, count, true, [&](Cell &cell, uint32_t) {
     dropReaders(cell);
     cell.write = done;
   });
 }
 
-uint64_t SharedMemory::beginReading(uint32_t offset, uint32_t count, uint32_t line) {
+// ---------------------------------------------------------------------------------------------------------------------
+// What asynchronous work reads
+
+uint64_t SharedMemory::beginReading(Warp &warp, const Instr &i, uint32_t lane, Ranges ranges) {
   if (!tracked)
     return 0;
-  reading.push_back({nextReading, offset, offset + count, line});
-  return nextReading++;
+  ReadSet set{nextReading++, std::move(ranges), i.line, true, {}, {}};
+  // The same bytes are read over and over: what is known of the last time is taken along.
+  std::erase_if(reading, [&](ReadSet &old) {
+    if (old.isUnderWay || old.ranges != set.ranges)
+      return false;
+    set.readers = std::move(old.readers);
+    return true;
+  });
+  Epoch last = ~Epoch(0);
+  for (auto [begin, end] : set.ranges)
+    forCells(begin, end - begin, false, [&](Cell &cell, uint32_t at) {
+      if (cell.write == last || std::find(set.writes.begin(), set.writes.end(), cell.write) != set.writes.end())
+        return;
+      last = cell.write;
+      set.writes.push_back(last);
+      checkWrite(last, warp, i, lane, at, false, true);
+    });
+  reading.push_back(std::move(set));
+  return reading.back().number;
 }
 
-void SharedMemory::endReading(uint64_t number) {
-  std::erase_if(reading, [&](const ReadRange &range) { return range.number == number; });
+void SharedMemory::joinReading(Warp &warp, const Instr &i, uint32_t lane, uint64_t number) {
+  for (const ReadSet &set : reading)
+    if (set.number == number)
+      for (Epoch write : set.writes)
+        if (write && !isMark(write, pendingMark)) // the first has said that
+          checkWrite(write, warp, i, lane, set.ranges.front().first, false, true);
+}
+
+void SharedMemory::endReading(uint64_t number, Order &order, uint32_t actor, uint32_t lane, bool isLast) {
+  for (ReadSet &set : reading)
+    if (set.number == number) {
+      std::erase_if(set.readers, [&](Epoch e) { return actorOf(e) == actor; });
+      set.readers.push_back(pack(set.line, lane, actor, order.now(actor)));
+      set.isUnderWay &= !isLast;
+      return;
+    }
+}
+
+uint32_t SharedMemory::lineOfReading() const {
+  for (const ReadSet &set : reading)
+    if (set.isUnderWay)
+      return set.line;
+  return 0;
+}
+
+void SharedMemory::checkReadSets(Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, uint32_t count) {
+  for (const ReadSet &set : reading) {
+    if (set.ranges.empty() || offset >= set.ranges.back().second || offset + count <= set.ranges.front().first)
+      continue;
+    auto after = std::upper_bound(set.ranges.begin(), set.ranges.end(), offset, [](uint32_t at, const auto &range) { return at < range.second; });
+    if (after == set.ranges.end() || offset + count <= after->first)
+      continue;
+    uint32_t at = std::max(offset, after->first);
+    if (set.isUnderWay) {
+      complain(Finding::Kind::AsyncHazard, pack(set.line, manyLanes, 0, 1), "a write to what asynchronous work under way reads", warp, i, lane, at);
+      return;
+    }
+    for (Epoch e : set.readers)
+      if (!isOrdered(e, warp.block.order(), warp.clockId, lane)) {
+        complain(Finding::Kind::Race, e, "a write that no barrier orders after the read", warp, i, lane, at);
+        return;
+      }
+  }
 }
 
 } // namespace tk::emulated

@@ -33,9 +33,19 @@ public:
   void beginTransfer(Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, uint32_t count);
   /// The transfer is complete; `actor` and `lane` are who those that come after must have waited for.
   void endTransfer(Order &order, uint32_t actor, uint32_t lane, uint32_t line, uint32_t offset, uint32_t count);
-  /// Bytes that asynchronous work reads until it is complete: nobody may write them. Returns a number to end it with.
-  uint64_t beginReading(uint32_t offset, uint32_t count, uint32_t line);
-  void endReading(uint64_t number);
+  /// The same with the moment given as the actor's clock.
+  void endTransferAt(uint32_t clock, uint32_t actor, uint32_t lane, uint32_t line, uint32_t offset, uint32_t count);
+
+  /// Sorted ranges of bytes that asynchronous work reads until it is complete: nobody may write them. Reports what is wrong with reading them now, and returns
+  /// a number for the calls below.
+  using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
+  uint64_t beginReading(Warp &warp, const Instr &i, uint32_t lane, Ranges ranges);
+  /// Another warp has the same work done together with the first one.
+  void joinReading(Warp &warp, const Instr &i, uint32_t lane, uint64_t number);
+  /// `actor` knows that the work is complete; `isLast`: all do that began it.
+  void endReading(uint64_t number, Order &order, uint32_t actor, uint32_t lane, bool isLast);
+  /// The line of some work that still reads; 0 when there is none.
+  uint32_t lineOfReading() const;
 
   static constexpr uint32_t manyLanes = 63;
 
@@ -54,16 +64,23 @@ private:
   void addReader(Cell &cell, Epoch mine, Order &order, uint32_t actor);
   void dropReaders(Cell &cell);
 
-  struct ReadRange {
+  struct ReadSet {
     uint64_t number;
-    uint32_t begin, end, line;
+    Ranges ranges;
+    uint32_t line;
+    bool isUnderWay;
+    std::vector<Epoch> writes;  // that it reads, each once
+    std::vector<Epoch> readers; // those who know that it was complete
   };
+  bool isOrdered(Epoch e, Order &order, uint32_t actor, uint32_t lane) const;
+  bool checkWrite(Epoch write, Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, bool isWrite, bool isAsync);
+  void checkReadSets(Warp &warp, const Instr &i, uint32_t lane, uint32_t offset, uint32_t count);
   bool tracked;
   std::vector<uint8_t> bytes;
   std::vector<Cell> words, parts;          // parts: of split words, allocated when the first word is split
   std::vector<std::vector<Epoch>> readers; // of words that several warps have read
   std::vector<uint32_t> freeReaders;
-  std::vector<ReadRange> reading;
+  std::vector<ReadSet> reading; // one for each set of ranges, and more while they are under way
   uint64_t nextReading = 1;
 };
 

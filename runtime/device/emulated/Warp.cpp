@@ -52,6 +52,8 @@ void Warp::run(uint32_t budget) {
       ++executed;
       ++warpCounts[size_t(i.kind)];
       threadCounts[size_t(i.kind)] += uint32_t(std::popcount(mask));
+      if (i.touches && mask && launch.spec.checks) [[unlikely]]
+        touchRegisters(i);
       if (!i.control && !i.isCollective) [[likely]] {
         if (mask)
           i.run(*this, i, mask);

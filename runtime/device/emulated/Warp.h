@@ -28,7 +28,7 @@ struct Frame {
 };
 
 struct Group {
-  enum class State : uint8_t { Ready, Converge, Barrier, ClusterBarrier } state = State::Ready;
+  enum class State : uint8_t { Ready, Converge, Barrier, ClusterBarrier, Warpgroup } state = State::Ready;
   uint8_t barrier = 0;
   uint32_t pc = 0, mask = 0;
   Frame *frame = nullptr;
@@ -61,6 +61,8 @@ public:
   /// What a spinning loop does is told from this: the same instruction reads the same value over and over.
   void notePoll(const Instr &i, uint64_t value);
   void noteEffect();
+  /// An instruction names registers of a wgmma (WgmmaOps.cpp).
+  void touchRegisters(const Instr &i);
 
   // For controllers. What they do to the running group takes effect at once.
   Outcome branch(uint32_t taken, uint32_t target);
