@@ -12,13 +12,15 @@ struct ThreadCopy {
   uint8_t bytes, sourceBytes;
   uint32_t offset; // in shared memory
   uint64_t source;
-  uint64_t group; // commits of the lane before it
-  bool done = false;
+  uint64_t group;  // commits of the lane before it
+  uint64_t number; // in the warp
 };
 
 struct Warp::AsyncState {
-  std::vector<ThreadCopy> copies;          // under way, in order
-  std::array<uint64_t, 32> committed = {}; // groups of each lane
+  std::vector<ThreadCopy> copies;              // under way, in order
+  std::array<uint64_t, 32> committed = {};     // groups of each lane
+  std::array<uint64_t, 32> committedBulk = {}; // the same of bulk copies
+  uint64_t startedCopies = 0;
   // wgmma
   std::vector<PendingWgmma> wgmmas;
   uint64_t issuedWgmmas = 0, committedWgmmas = 0; // committed: groups

@@ -1,4 +1,5 @@
 // atom and red: PTX ISA 9.7.13.5 and 9.7.13.6. Atomic between all host threads, so that blocks may wait for each other.
+#include "runtime/device/emulated/AtomicOperation.h"
 #include "runtime/device/emulated/Lanes.h"
 #include "runtime/device/emulated/MemoryAccess.h"
 #include "runtime/device/emulated/NumberFormats.h"
@@ -8,7 +9,7 @@ namespace tk::emulated {
 
 namespace {
 
-enum class Operation : uint8_t { And, Or, Xor, Exch, Cas, Add, Inc, Dec, Min, Max };
+using Operation = AtomicOperation;
 struct Shape {
   uint32_t operation : 4;
   uint32_t bytes : 5; // of an element
@@ -46,20 +47,20 @@ uint16_t combineHalf(Operation operation, uint16_t old, uint16_t value, bool bra
   return oldWins ? old : value;
 }
 
-uint64_t combine(const Instr &i, Shape shape, uint64_t old, uint64_t value, uint64_t other) {
+uint64_t combine(Type type, Shape shape, uint64_t old, uint64_t value, uint64_t other) {
   Operation operation = Operation(shape.operation);
-  switch (i.type) {
+  switch (type) {
   case Type::F32: {
     float a = std::bit_cast<float>(uint32_t(old)), b = std::bit_cast<float>(uint32_t(value)), sum = a + b;
     return sum != sum ? 0x7FFFFFFFu : std::bit_cast<uint32_t>(sum);
   }
   case Type::F64: return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(value));
   case Type::F16:
-  case Type::BF16: return combineHalf(operation, uint16_t(old), uint16_t(value), i.type == Type::BF16);
+  case Type::BF16: return combineHalf(operation, uint16_t(old), uint16_t(value), type == Type::BF16);
   case Type::F16x2:
   case Type::BF16x2:
-    return combineHalf(operation, uint16_t(old), uint16_t(value), i.type == Type::BF16x2) |
-           uint32_t(combineHalf(operation, uint16_t(old >> 16), uint16_t(value >> 16), i.type == Type::BF16x2)) << 16;
+    return combineHalf(operation, uint16_t(old), uint16_t(value), type == Type::BF16x2) |
+           uint32_t(combineHalf(operation, uint16_t(old >> 16), uint16_t(value >> 16), type == Type::BF16x2)) << 16;
   default: break;
   }
   switch (shape.bytes) {
@@ -70,17 +71,17 @@ uint64_t combine(const Instr &i, Shape shape, uint64_t old, uint64_t value, uint
 }
 
 /// Replaces what is there by what `combine` makes of it; returns what was there.
-template <typename T> uint64_t exchange(const Instr &i, Shape shape, uint8_t *memory, uint64_t value, uint64_t other) {
+template <typename T> uint64_t exchange(Type type, Shape shape, uint8_t *memory, uint64_t value, uint64_t other) {
   T *place = reinterpret_cast<T *>(memory);
   T old = __atomic_load_n(place, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(place, &old, T(combine(i, shape, old, value, other)), true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  while (!__atomic_compare_exchange_n(place, &old, T(combine(type, shape, old, value, other)), true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
   }
   return old;
 }
-uint64_t update(const Instr &i, Shape shape, uint8_t *memory, uint64_t value, uint64_t other) {
-  return shape.bytes == 2   ? exchange<uint16_t>(i, shape, memory, value, other)
-         : shape.bytes == 4 ? exchange<uint32_t>(i, shape, memory, value, other)
-                            : exchange<uint64_t>(i, shape, memory, value, other);
+uint64_t update(Type type, Shape shape, uint8_t *memory, uint64_t value, uint64_t other) {
+  return shape.bytes == 2   ? exchange<uint16_t>(type, shape, memory, value, other)
+         : shape.bytes == 4 ? exchange<uint32_t>(type, shape, memory, value, other)
+                            : exchange<uint64_t>(type, shape, memory, value, other);
 }
 void updateWide(Shape shape, uint8_t *memory, const uint64_t *value, const uint64_t *other, uint64_t *old) {
   auto *place = reinterpret_cast<unsigned __int128 *>(memory);
@@ -115,8 +116,8 @@ void updateLane(Warp &warp, const Instr &i, int lane, uint8_t *memory, uint64_t 
       warp.noteEffect();
       continue;
     }
-    uint64_t wanted = get(value), replacement = other < 0 ? 0 : get(other), old = update(i, shape, memory + k * shape.bytes, wanted, replacement);
-    if (combine(i, shape, old, wanted, replacement) != old)
+    uint64_t wanted = get(value), replacement = other < 0 ? 0 : get(other), old = update(i.type, shape, memory + k * shape.bytes, wanted, replacement);
+    if (combine(i.type, shape, old, wanted, replacement) != old)
       warp.noteEffect();
     if (result >= 0) {
       if (shape.bytes == 8)
@@ -168,6 +169,14 @@ Outcome atomic(Warp &warp, const Instr &i, uint32_t mask) {
 }
 
 } // namespace
+
+uint64_t updateAtomically(AtomicOperation operation, Type type, uint8_t *memory, uint64_t value) {
+  Shape shape = {};
+  shape.operation = uint32_t(operation);
+  shape.bytes = uint32_t(bytesOf(type));
+  shape.isSigned = isSigned(type);
+  return update(type, shape, memory, value, 0);
+}
 
 void decodeAtom(Decoding &d) {
   bool returns = d.statement.opcode == "atom";

@@ -1,6 +1,7 @@
 #include "runtime/device/emulated/Block.h"
 #include "runtime/device/emulated/AsyncState.h"
 #include "runtime/device/emulated/Launch.h"
+#include "runtime/device/emulated/Transfers.h"
 #include <bit>
 #include <fmt/format.h>
 
@@ -78,6 +79,8 @@ void Block::completeIfFull(uint32_t number) {
 
 void Block::threadsExited(Warp &warp, uint32_t count) {
   liveThreads -= count;
+  if (!liveThreads)
+    checkTransfersAtExit(warp);
   for (uint32_t i = 0; i < barriers.size(); ++i)
     completeIfFull(i);
   cluster.threadsExited();

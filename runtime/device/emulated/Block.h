@@ -78,7 +78,11 @@ public:
   void threadsExited();
   uint32_t liveThreads() const;
 
+  struct Transfers; // of the asynchronous units (Transfers.h)
+  std::unique_ptr<Transfers> transfers;
+
 private:
+  void finishTransfers();
   bool anyReady() const;
   void completeBarrier();
   bool applyTransfers();

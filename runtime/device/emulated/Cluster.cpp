@@ -1,13 +1,14 @@
 #include "runtime/device/emulated/AsyncState.h"
 #include "runtime/device/emulated/Block.h"
 #include "runtime/device/emulated/Launch.h"
+#include "runtime/device/emulated/Transfers.h"
 #include <bit>
 #include <fmt/format.h>
 
 namespace tk::emulated {
 
 Cluster::Cluster(Launch &launch, Statistics &statistics, uint64_t index)
-    : launch(launch), statistics(statistics), order(launch.clusterBlocks * launch.warpsPerBlock + 1) {
+    : launch(launch), statistics(statistics), order(launch.clusterBlocks * launch.warpsPerBlock + 1), transfers(std::make_unique<Transfers>()) {
   const std::array<uint32_t, 3> &grid = launch.clusterGrid, &shape = launch.clusterShape;
   id = {uint32_t(index % grid[0]), uint32_t(index / grid[0] % grid[1]), uint32_t(index / grid[0] / grid[1])};
   for (uint32_t rank = 0; rank < launch.clusterBlocks; ++rank) {
@@ -40,8 +41,10 @@ Cluster::Result Cluster::run(uint64_t budget) {
         onlyPolled &= warp->onlyPolled();
       }
     }
-    if (done)
+    if (done) {
+      finishTransfers();
       return Result::Done;
+    }
     if (launch.isCancelled())
       return Result::Running;
     if (onlyPolled && effects == before) {
@@ -107,8 +110,6 @@ void Cluster::completeBarrier() {
     for (auto &warp : block->warps)
       warp->wake(Group::State::ClusterBarrier, 0);
 }
-
-bool Cluster::applyTransfers() { return false; }
 
 std::string Cluster::describeWaiting() const {
   std::string text = "nothing can go on:";

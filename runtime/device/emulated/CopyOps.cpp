@@ -5,6 +5,7 @@
 #include "runtime/device/emulated/Launch.h"
 #include "runtime/device/emulated/Mbarrier.h"
 #include "runtime/device/emulated/MemoryAccess.h"
+#include "runtime/device/emulated/Transfers.h"
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
@@ -58,7 +59,8 @@ void startCopies(Warp &warp, const Instr &i, uint32_t mask) {
     uint32_t offset = sharedOffset(to.address[lane]);
     block.shared.note(warp, i, uint32_t(lane), offset, bytes, Access::Write);
     block.shared.beginTransfer(warp, i, uint32_t(lane), offset, bytes);
-    ThreadCopy copy{&i, uint8_t(lane), uint8_t(bytes), uint8_t(sizes[lane]), offset, from.address[lane], warp.async->committed[size_t(lane)]};
+    ThreadCopy copy{
+        &i, uint8_t(lane), uint8_t(bytes), uint8_t(sizes[lane]), offset, from.address[lane], warp.async->committed[size_t(lane)], warp.async->startedCopies++};
     if (warp.launch.spec.timing == AsyncTiming::Early)
       moveBytes(warp, copy);
     warp.async->copies.push_back(copy);
@@ -83,26 +85,48 @@ void finishCopies(Warp &warp, uint32_t mask, uint64_t left) {
 }
 void waitCopies(Warp &warp, const Instr &i, uint32_t mask) { finishCopies(warp, mask, uint64_t(i.imm)); }
 
-// The barrier is arrived at when the thread's copies are complete; here they are completed for it.
+// The barrier is arrived at when the copies that the thread has started are complete, which is for the asynchronous unit to say.
 Outcome arriveAfterCopies(Warp &warp, const Instr &i, uint32_t mask) {
-  finishCopies(warp, mask, ~uint64_t(0));
   LaneAddresses addresses;
   addressesOf(warp, i, i.a, mask, addresses);
   if (i.space == Space::Generic)
     splitByWindow(warp, i, mask, addresses);
+  Order &order = warp.block.order();
+  uint32_t moment = order.now(warp.clockId);
+  Clock clock;
+  order.release(warp.clockId, clock);
   forEachLane(mask, [&](int lane) {
     Block &block = sharedBlock(warp, i, lane, addresses.address[lane], 8, 8);
-    Mbarrier &barrier = findMbarrier(warp, i, lane, block, sharedOffset(addresses.address[lane]));
-    if (i.flags & 1)
-      arriveAt(warp, i, lane, block, barrier, 1, true);
-    else
-      warp.block.order().release(warp.clockId, barrier.arrived); // counted up and down again
+    uint32_t offset = sharedOffset(addresses.address[lane]);
+    Mbarrier &barrier = findMbarrier(warp, i, lane, block, offset);
+    if (!(i.flags & 1)) // counted up now, and down again by the arrival
+      ++barrier.pending;
+    Transfer transfer;
+    transfer.instr = &i;
+    transfer.warp = &warp;
+    transfer.lane = lane;
+    transfer.isThreadArrival = true;
+    transfer.arrivals = {{&block, offset, 0}};
+    transfer.copies = warp.async->startedCopies;
+    transfer.clock = clock;
+    transfer.moment = moment;
+    startTransfer(std::move(transfer));
   });
-  warp.noteEffect();
   return Outcome::Next;
 }
 
 } // namespace
+
+void finishThreadCopies(Warp &warp, int lane, uint64_t number, uint32_t moment) {
+  std::erase_if(warp.async->copies, [&](const ThreadCopy &copy) {
+    if (copy.lane != lane || copy.number >= number)
+      return false;
+    if (warp.launch.spec.timing == AsyncTiming::Late)
+      moveBytes(warp, copy);
+    warp.block.shared.endTransferAt(moment, warp.clockId, copy.lane, copy.instr->line, copy.offset, copy.bytes);
+    return true;
+  });
+}
 
 void decodeCp(Decoding &d) {
   bool reduces = d.take("reduce");

@@ -10,6 +10,7 @@ struct Mbarrier {
   int64_t transactions = 0;           // bytes that the current phase still needs
   uint64_t phase = 0;                 // phases that are complete
   uint32_t line = 0;                  // of the initialisation
+  bool isWaitedFor = false;           // someone has found the current phase incomplete
   Clock arrived, complete;            // what those have seen who arrived; of the phases that are complete
 };
 
@@ -18,6 +19,8 @@ Mbarrier &findMbarrier(Warp &warp, const Instr &i, int lane, Block &block, uint3
 void arriveAt(Warp &warp, const Instr &i, int lane, Block &block, Mbarrier &barrier, uint32_t count, bool releases);
 /// Bytes have come; `clock` is what those who wait may rely on.
 void completeTransactions(Mbarrier &barrier, uint64_t bytes, const Clock &clock, Cluster &cluster);
+/// CopyOps.cpp: a lane's cp.async before the one with this number are complete, as of a moment of the warp's clock.
+void finishThreadCopies(Warp &warp, int lane, uint64_t number, uint32_t moment);
 /// BulkOps.cpp, for cp and cp.reduce.
 void decodeBulk(Decoding &d, bool reduces);
 

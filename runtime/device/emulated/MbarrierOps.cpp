@@ -16,6 +16,7 @@ static void completeIfDone(Mbarrier &barrier, Cluster &cluster) {
   if (barrier.pending || barrier.transactions)
     return;
   ++barrier.phase;
+  barrier.isWaitedFor = false;
   barrier.pending = barrier.expected;
   barrier.complete.join(barrier.arrived);
   barrier.arrived.clear();
@@ -62,6 +63,13 @@ void init(Warp &warp, const Instr &i, int lane, Block &block, uint32_t offset) {
   block.async->mbarriers[offset] = barrier;
 }
 
+/// The count of transactions has 21 bits (section "Valid range of each sub-counts").
+void expect(Warp &warp, const Instr &i, int lane, Mbarrier &barrier) {
+  barrier.transactions += valueOf(warp, i.b, lane, 0);
+  if (barrier.transactions >= 1 << 20)
+    warp.fault(i, 1u << lane, fmt::format("an mbarrier that expects {} bytes; 2^20 - 1 are the most", barrier.transactions));
+}
+
 Outcome execute(Warp &warp, const Instr &i, uint32_t mask) {
   LaneAddresses addresses;
   addressesOf(warp, i, i.a, mask, addresses);
@@ -73,6 +81,8 @@ Outcome execute(Warp &warp, const Instr &i, uint32_t mask) {
   forEachLane(mask, [&](int lane) {
     Block &block = sharedBlock(warp, i, lane, addresses.address[lane], 8, 8);
     uint32_t offset = sharedOffset(addresses.address[lane]);
+    if (waits && &block != &warp.block)
+      warp.fault(i, 1u << lane, "the mbarrier is in another block's shared memory, and can only be waited for there", Finding::Cause::Address);
     if (operation == Operation::Init)
       return init(warp, i, lane, block, offset);
     Mbarrier &barrier = findMbarrier(warp, i, lane, block, offset);
@@ -83,7 +93,7 @@ Outcome execute(Warp &warp, const Instr &i, uint32_t mask) {
     case Operation::ArriveDrop: {
       uint64_t token = tokenOf(barrier);
       if (i.flags & expectsTx)
-        barrier.transactions += valueOf(warp, i.b, lane, 0);
+        expect(warp, i, lane, barrier);
       uint32_t count = i.flags & expectsTx ? 1 : valueOf(warp, i.b, lane, 1);
       if (operation == Operation::ArriveDrop)
         barrier.expected -= std::min(count, barrier.expected);
@@ -93,7 +103,7 @@ Outcome execute(Warp &warp, const Instr &i, uint32_t mask) {
       break;
     }
     case Operation::ExpectTx:
-      barrier.transactions += valueOf(warp, i.b, lane, 0);
+      expect(warp, i, lane, barrier);
       warp.noteEffect();
       break;
     case Operation::CompleteTx: completeTransactions(barrier, valueOf(warp, i.b, lane, 0), {}, block.cluster); break;
@@ -101,6 +111,7 @@ Outcome execute(Warp &warp, const Instr &i, uint32_t mask) {
       bool ready = i.flags & parity ? (barrier.phase & 1) != (warp.at<uint32_t>(i.b)[lane] & 1) : barrier.phase > warp.at<uint64_t>(i.b)[lane] >> 20;
       if (ready && (i.flags & acquires))
         warp.block.order().acquire(warp.clockId, barrier.complete);
+      barrier.isWaitedFor |= !ready;
       allReady &= ready;
       outcome |= uint32_t(ready) << lane;
     }
