@@ -31,7 +31,7 @@ def RewritePointersPass : TK_Pass<"tk-rewrite-pointers", "::tk::tt::FuncOp"> {
 
 def ExpandMathPass : TK_Pass<"tk-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions become the inlined arithmetic of the math library";
-  let options = [Option<"keepNative", "keep-native", "bool", "false", "keep the functions of fp32 that GPUs compute themselves: exp, exp2, rsqrt">];
+  let options = [Option<"keepNative", "keep-native", "bool", "false", "keep the functions of fp32 that GPUs compute themselves (exp, exp2, rsqrt) where their error is allowed (afn)">];
   let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
 

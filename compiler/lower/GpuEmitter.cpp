@@ -104,12 +104,12 @@ Value *GpuEmitter::elementIndex(const ttg::TileLayout &layout, unsigned number) 
 
 Value *GpuEmitter::isOwner(const ttg::TileLayout &layout) {
   uint32_t free = layout.freeThreadBits(), laneMask = (1u << layout.lane.size()) - 1;
-  Value *owner = nullptr;
-  if (free & laneMask)
-    owner = b.CreateICmpEQ(b.CreateAnd(lane, word(free & laneMask)), word(0));
-  if (free >> layout.lane.size())
-    owner = bothOf(owner, b.CreateICmpEQ(b.CreateAnd(warp, word(free >> layout.lane.size())), word(0)));
-  return owner;
+  return areZero(free & laneMask, free >> layout.lane.size());
+}
+
+Value *GpuEmitter::areZero(uint32_t laneBits, uint32_t warpBits) {
+  Value *result = laneBits ? b.CreateICmpEQ(b.CreateAnd(lane, word(laneBits)), word(0)) : nullptr;
+  return warpBits ? bothOf(result, b.CreateICmpEQ(b.CreateAnd(warp, word(warpBits)), word(0))) : result;
 }
 
 Value *GpuEmitter::bothOf(Value *a, Value *c) { return !a ? c : !c ? a : b.CreateAnd(a, c); }

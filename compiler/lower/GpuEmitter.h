@@ -40,6 +40,8 @@ private:
   llvm::Value *elementIndex(const ttg::TileLayout &layout, unsigned number);
   /// i1: this thread is the one of those with the same elements that has side effects; null when there are no others.
   llvm::Value *isOwner(const ttg::TileLayout &layout);
+  /// i1: these bits of the lane's and the warp's number are 0; null when there are none.
+  llvm::Value *areZero(uint32_t laneBits, uint32_t warpBits);
   llvm::Value *bothOf(llvm::Value *a, llvm::Value *b); // conjunction of predicates; null is true
   void ifThen(llvm::Value *condition, llvm::function_ref<void()> then);
 
@@ -70,7 +72,8 @@ private:
   // LowerArithmetic.cpp
   void emitElementwise(mlir::Operation *op);
   llvm::Value *elementwise(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands);
-  llvm::SmallVector<llvm::Value *> combine(mlir::Region &region, llvm::ArrayRef<llvm::Value *> operands);
+  /// `owner`: of the threads that make the same combination, this is the one that prints; null: no others do.
+  llvm::SmallVector<llvm::Value *> combine(mlir::Region &region, llvm::ArrayRef<llvm::Value *> operands, llvm::Value *owner = nullptr);
   friend class GpuArithmetic;
 
   // LowerViews.cpp
@@ -128,6 +131,7 @@ private:
   llvm::BasicBlock *entry = nullptr;
   llvm::Value *lane = nullptr, *warp = nullptr, *thread = nullptr;
   llvm::Value *shared = nullptr, *printBuffer = nullptr;
+  llvm::Value *combineOwner = nullptr; // in a combine region: see combine()
   unsigned numWarps = 1;
   llvm::DenseMap<mlir::Value, Registers> values;
   llvm::DenseMap<mlir::Operation *, unsigned> printSites;

@@ -2,6 +2,7 @@
 #include "compiler/lower/Arithmetic.h"
 #include "compiler/lower/FloatBits.h"
 #include "compiler/lower/GpuEmitter.h"
+#include "compiler/lower/Remainder.h"
 
 using namespace llvm;
 namespace tk::lower {
@@ -28,7 +29,9 @@ public:
   }
 
 protected:
-  Value *libraryCall(mlir::Operation *op, ArrayRef<Value *>) override {
+  Value *libraryCall(mlir::Operation *op, ArrayRef<Value *> operands) override {
+    if (mlir::isa<mlir::arith::RemFOp>(op))
+      return createRemainder(b, operands[0], operands[1]);
     emitter.fail(op, "`" + op->getName().getStringRef() + "` is not supported on this target yet");
     return PoisonValue::get(registerType(b, tt::elementType(op->getResult(0).getType())));
   }
@@ -76,7 +79,8 @@ void GpuEmitter::emitElementwise(mlir::Operation *op) {
 }
 
 /// A combine region of a reduction or scan, on scalars.
-SmallVector<Value *> GpuEmitter::combine(mlir::Region &region, ArrayRef<Value *> operands) {
+SmallVector<Value *> GpuEmitter::combine(mlir::Region &region, ArrayRef<Value *> operands, Value *owner) {
+  combineOwner = owner;
   mlir::Block &body = region.front();
   for (auto [argument, value] : zip(body.getArguments(), operands))
     values[argument] = {value};

@@ -1,7 +1,8 @@
 // Prints and assertions: records in the print buffer (runtime/device/PrintBuffer.h), one for each distinct element.
 //
-// A record takes its place by an atomic addition to the header's count and is dropped where the buffer is full. Of the threads that hold an element one writes it; a
-// scalar's thread is the first one. An assertion in the combine function of a reduction or scan is about the elements at hand, so that every thread checks its own.
+// A record takes its place by an atomic addition to the header's count and is dropped where the buffer is full. Of the threads that hold an element one writes
+// it; a scalar's thread is the first one. In the combine function of a reduction or scan a print is one record for each combination that is made, and an
+// assertion is about the elements at hand, so that every thread checks its own.
 #include "compiler/lower/GpuEmitter.h"
 #include "runtime/device/PrintBuffer.h"
 
@@ -118,17 +119,16 @@ std::pair<Value *, Value *> GpuEmitter::trueElement(const ttg::TileLayout &layou
 static bool isInCombine(mlir::Operation *op) { return op->getParentOfType<tt::ReduceOp>() || op->getParentOfType<tt::ScanOp>(); }
 
 void GpuEmitter::emitPrint(tt::PrintOp op) {
-  if (isInCombine(op))
-    return fail(op, "a print in a combine function is not supported on this target");
   printSite(op);
-  Value *isFirst = b.CreateICmpEQ(thread, word(0));
+  Value *isFirst = isInCombine(op) ? combineOwner : b.CreateICmpEQ(thread, word(0));
+  auto first = [&](function_ref<void()> write) { isFirst ? ifThen(isFirst, write) : write(); };
   if (op.getArgs().empty())
-    return ifThen(isFirst, [&] { writeRecord(op, 0, word(0), b.getInt64(0)); });
+    return first([&] { writeRecord(op, 0, word(0), b.getInt64(0)); });
   for (auto [operand, value] : enumerate(op.getArgs())) {
     Registers items = registers(value);
     auto write = [&](unsigned number, Value *element) { writeRecord(op, operand, element, b.CreateZExt(toBits(items[number]), b.getInt64Ty())); };
     if (!tt::isTile(value.getType())) {
-      ifThen(isFirst, [&] { write(0, word(0)); });
+      first([&] { write(0, word(0)); });
       continue;
     }
     ttg::TileLayout layout = ttg::layoutOf(value.getType());

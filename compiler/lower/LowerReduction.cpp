@@ -22,10 +22,13 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
   ttg::TileLayout layout = ttg::layoutOf(tile);
   ttg::AxisBits axis = ttg::axisBitsOf(tt::shapeOf(tile))[op.getAxis()];
   ReductionPlan plan = planReduction(op);
+  bool hasEffects = !mlir::isMemoryEffectFree(op);
+  // Threads that differ in these bits hold the same, and combine the same.
+  uint32_t sameLanes = layout.freeThreadBits() & ((1u << layout.lane.size()) - 1), sameWarps = layout.freeThreadBits() >> layout.lane.size();
   auto join = [&](ArrayRef<Value *> left, ArrayRef<Value *> right) {
     SmallVector<Value *> operands(left);
     operands.append(right.begin(), right.end());
-    return combine(op.getCombineOp(), operands);
+    return combine(op.getCombineOp(), operands, hasEffects ? areZero(sameLanes, sameWarps) : nullptr);
   };
 
   std::vector<Entry> entries;
@@ -52,6 +55,7 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
   };
   auto laneStep = [&](unsigned bit) {
     bool ordered = !isCommutative(op.getCombineOp());
+    sameLanes |= 1u << bit;
     Value *isUpper = ordered ? b.CreateICmpNE(b.CreateAnd(lane, word(1u << bit)), word(0)) : nullptr;
     for (Entry &entry : entries) {
       SmallVector<Value *> other, left, right;
@@ -101,6 +105,7 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
     else
       write();
     barrier();
+    sameWarps |= plan.warpBits;
     for (auto [number, entry] : enumerate(entries)) {
       std::vector<SmallVector<Value *>> parts;
       for (unsigned k = 0; k < 1u << steps.size(); ++k) {

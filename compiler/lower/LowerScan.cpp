@@ -105,21 +105,24 @@ private:
   static Item itemOf(ArrayRef<Value *> values) { return Item(values.begin(), values.end()); }
 
   /// combine(left, right), or `otherwise` where `when` is false. An assertion in the region is only for real elements, so that such a region is jumped over.
-  Item combine(const Item &left, const Item &right, Value *when = nullptr, const Item &otherwise = {}) {
+  /// `ofTotals`: threads along the axis that know the same totals combine the same.
+  Item combine(const Item &left, const Item &right, Value *when = nullptr, const Item &otherwise = {}, bool ofTotals = false) {
+    uint32_t free = layout.freeThreadBits(), laneMask = (1u << layout.lane.size()) - 1;
+    Value *owner = hasEffects ? e.areZero((free & laneMask) | (ofTotals ? doneLanes : 0), free >> layout.lane.size() | (ofTotals ? doneWarps : 0)) : nullptr;
     SmallVector<Value *> operands(left.begin(), left.end());
     operands.append(right.begin(), right.end());
     if (!when)
-      return itemOf(e.combine(op.getCombineOp(), operands));
+      return itemOf(e.combine(op.getCombineOp(), operands, owner));
     Item result;
     if (!hasEffects) {
-      for (auto [now, other] : zip(e.combine(op.getCombineOp(), operands), otherwise))
+      for (auto [now, other] : zip(e.combine(op.getCombineOp(), operands, owner), otherwise))
         result.push_back(b.CreateSelect(when, now, other));
       return result;
     }
     BasicBlock *from = b.GetInsertBlock(), *yes = BasicBlock::Create(e.context, "combine", e.function), *after = BasicBlock::Create(e.context, "combined", e.function);
     b.CreateCondBr(when, yes, after);
     b.SetInsertPoint(yes);
-    SmallVector<Value *> made = e.combine(op.getCombineOp(), operands);
+    SmallVector<Value *> made = e.combine(op.getCombineOp(), operands, owner);
     BasicBlock *end = b.GetInsertBlock();
     b.CreateBr(after);
     b.SetInsertPoint(after);
@@ -194,7 +197,7 @@ private:
       for (unsigned position = 1; position < run.size(); ++position) {
         unsigned part = block | run.at(position, reverse);
         prependToBlock({running, nullptr}, part);
-        running = combine(running, totals[part]);
+        running = combine(running, totals[part], nullptr, {}, true);
       }
       totals[block] = running;
     });
@@ -219,7 +222,7 @@ private:
       Item inclusive = totals[block];
       for (unsigned distance = 1; distance < run.size(); distance *= 2) {
         Item before = fromBefore(inclusive, distance);
-        inclusive = combine(before, inclusive, hasLaneBefore(distance), inclusive);
+        inclusive = combine(before, inclusive, hasLaneBefore(distance), inclusive, true);
       }
       prependToBlock({fromBefore(inclusive, 1), hasLaneBefore(1)}, block);
       if (!onlyLast) {
@@ -284,20 +287,20 @@ private:
     if (reverse)
       position = b.CreateXor(position, run.size() - 1);
     unsigned known = run.size() - (isLast ? 1 : 0);
+    doneWarps |= run.mask();
     forEachRegister(done, [&](unsigned block) {
       Item running, before;
       for (unsigned k = 0; k < known; ++k) {
         Item total;
         for (unsigned operand = 0; operand < op.getSrcs().size(); ++operand)
           total.push_back(e.loadShared(address(operand, base, placeOf(layout.indexOfRegister(block)) ^ placeOfWarp(k)), totals[block][operand]->getType()));
-        running = k ? combine(running, total) : total;
+        running = k ? combine(running, total, nullptr, {}, true) : total;
         if (k + 1 < run.size())
           before = k ? select(b.CreateICmpUGT(position, e.word(k)), running, before) : running;
       }
       prependToBlock({before, b.CreateICmpNE(position, e.word(0))}, block);
       totals[block] = running;
     });
-    doneWarps |= run.mask();
     writingLanes = 0;
   }
 

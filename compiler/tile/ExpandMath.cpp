@@ -48,11 +48,17 @@ static StringRef libraryName(Operation *op) {
       .Default([](Operation *) { return StringRef(); });
 }
 
+/// tl's functions may be the machine's own, with its error; libdevice's may not.
+static bool allowsApproximation(Operation *op) {
+  auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
+  return flags && arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
+}
+
 static bool isExpanded(Operation *op, bool keepNative) {
   if (libraryName(op).empty())
     return false;
   Type element = tt::elementType(op->getResult(0).getType());
-  if (keepNative && element.isF32() && isa<math::ExpOp, math::Exp2Op, math::RsqrtOp>(op))
+  if (keepNative && element.isF32() && isa<math::ExpOp, math::Exp2Op, math::RsqrtOp>(op) && allowsApproximation(op))
     return false;
   return element.isF32() || element.isF64();
 }

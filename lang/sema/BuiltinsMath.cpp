@@ -212,7 +212,11 @@ Value BuiltinHandlers::unaryMath(Elaborator &e, const BoundCall &call) {
     x = e.convert(*x, DType::F32, e.loc(call.range));
   if (!isSingleOrDouble(*x))
     return e.error(call.range, Diag::NeedsSingleOrDouble, call.info->display, typeText(*x));
-  return Runtime{unaryMathOp(e, call.info->name, x->ssa, e.loc(call.range)), x->type};
+  mlir::Value result = unaryMathOp(e, call.info->name, x->ssa, e.loc(call.range));
+  // NUMERICS 6: these may be the GPU's own, with a wider bound; libdevice's functions of the same names are exact.
+  if (mlir::Operation *op = result ? result.getDefiningOp() : nullptr; op && mlir::isa<math::ExpOp, math::Exp2Op, math::RsqrtOp>(op))
+    op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::afn));
+  return Runtime{result, x->type};
 }
 
 // ---- libdevice ----

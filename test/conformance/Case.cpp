@@ -95,6 +95,7 @@ Case &Case::anyWhere(const std::function<bool(size_t)> &isUnspecified) {
   return *this;
 }
 
+Case &Case::widerOnGpus(std::vector<double> relative) { return arguments.back().onGpus = std::move(relative), *this; }
 Case &Case::at(Placement placement) { return arguments.back().placement = placement, *this; }
 Case &Case::offset(int64_t elements) { return arguments.back().offset = elements, *this; }
 Case &Case::programs(int64_t x, int64_t y, int64_t z) { return grid = {x, y, z}, *this; }

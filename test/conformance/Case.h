@@ -62,6 +62,7 @@ struct Argument {
   Placement placement = Placement::Plain;
   std::optional<Values> expected;
   Tolerance tolerance;
+  std::vector<double> onGpus;    // relative errors that GPUs may add, one an element; empty: none
   std::vector<bool> unspecified; // elements with any value
   /// Says what is wrong with the final contents, or nothing.
   std::function<std::string(const Values &)> check;
@@ -85,6 +86,8 @@ struct Case {
   Case &checked(Values initial, std::function<std::string(const Values &)> check);
   /// Elements of the last buffer that may have any value.
   Case &anyWhere(const std::function<bool(size_t)> &isUnspecified);
+  /// Relative errors that GPUs may add to the tolerance of the last buffer, one an element.
+  Case &widerOnGpus(std::vector<double> relative);
   Case &at(Placement placement);
   Case &offset(int64_t elements);
   Case &value(HostValue value);

@@ -12,7 +12,7 @@ std::string elementText(DType type, uint64_t bits) {
 }
 
 namespace {
-bool agrees(const Tolerance &tolerance, DType type, uint64_t want, uint64_t got) {
+bool agrees(const Tolerance &tolerance, double further, DType type, uint64_t want, uint64_t got) {
   if (want == got)
     return true;
   if (!isFloat(type) || tolerance.payload)
@@ -20,14 +20,17 @@ bool agrees(const Tolerance &tolerance, DType type, uint64_t want, uint64_t got)
   double wanted = decode(type, want), gotten = decode(type, got);
   if (std::isnan(wanted) || std::isnan(gotten))
     return std::isnan(wanted) && std::isnan(gotten);
-  if (tolerance.ulp > 0 && ulpDistance(type, want, got) <= tolerance.ulp)
+  double ulps = tolerance.ulp;
+  if (further > 0 && std::isfinite(wanted))
+    ulps += further * std::fabs(wanted) / std::fabs(decode(type, want ^ 1) - wanted); // neighbours differ in their last bit
+  if (ulps > 0 && ulpDistance(type, want, got) <= ulps)
     return true;
   double allowed = tolerance.absolute + tolerance.relative * std::fabs(wanted);
   return allowed > 0 && std::isfinite(wanted) && std::fabs(wanted - gotten) <= allowed;
 }
 } // namespace
 
-std::string compare(const std::string &name, const Argument &argument, const Values &found) {
+std::string compare(const std::string &name, const Argument &argument, const Values &found, bool onGpu) {
   if (argument.check)
     return argument.check(found);
   if (!argument.expected)
@@ -38,7 +41,8 @@ std::string compare(const std::string &name, const Argument &argument, const Val
   for (size_t i = 0; i < found.size(); ++i) {
     if (i < argument.unspecified.size() && argument.unspecified[i])
       continue;
-    if (agrees(argument.tolerance, found.dtype, expected.bits.at(i), found.bits[i]))
+    double further = onGpu && i < argument.onGpus.size() ? argument.onGpus[i] : 0;
+    if (agrees(argument.tolerance, further, found.dtype, expected.bits.at(i), found.bits[i]))
       continue;
     if (!wrong++)
       first = fmt::format("{}[{}]: expected {} found {}", name, i, elementText(found.dtype, expected.bits[i]), elementText(found.dtype, found.bits[i]));

@@ -91,7 +91,7 @@ struct Executor::Impl {
   Ran interpret(Prepared &prepared);
   Ran runOnCpu(Prepared &prepared, const std::string &target);
   Ran runOnGpu(Prepared &prepared, const std::string &execution);
-  std::string judge(const Case &testCase, const Prepared &prepared, const Ran &ran);
+  std::string judge(const Case &testCase, const Prepared &prepared, const Ran &ran, bool onGpu);
   std::vector<Outcome> expectDiagnostic(const Case &testCase);
 };
 
@@ -225,7 +225,7 @@ Ran Executor::Impl::runOnCpu(Prepared &prepared, const std::string &target) {
   return ran;
 }
 
-std::string Executor::Impl::judge(const Case &testCase, const Prepared &prepared, const Ran &ran) {
+std::string Executor::Impl::judge(const Case &testCase, const Prepared &prepared, const Ran &ran, bool onGpu) {
   if (testCase.failure.empty() && !ran.failure.empty())
     return fmt::format("expected success found `{}`", firstLine(ran.failure));
   if (!testCase.failure.empty()) {
@@ -241,7 +241,7 @@ std::string Executor::Impl::judge(const Case &testCase, const Prepared &prepared
     if (!argument.isBuffer)
       continue;
     const std::string &name = prepared.kernel->params[i].name;
-    if (std::string problem = compare(name, argument, ran.memory[i].read(argument)); !problem.empty())
+    if (std::string problem = compare(name, argument, ran.memory[i].read(argument), onGpu); !problem.empty())
       return problem;
     if (!ran.memory[i].intact() || ran.overrun == std::to_string(i))
       return fmt::format("{}: memory beside the buffer was written", name);
@@ -292,8 +292,10 @@ std::vector<Outcome> Executor::run(const Case &testCase, const std::string &only
     std::string problem;
     try {
       Impl::Prepared prepared = impl->prepare(testCase);
-      Ran ran = execution == "interpreter" ? impl->interpret(prepared) : GpuRunner::isGpu(execution) ? impl->runOnGpu(prepared, execution) : impl->runOnCpu(prepared, execution);
-      problem = impl->judge(testCase, prepared, ran);
+      Ran ran = execution == "interpreter"    ? impl->interpret(prepared)
+                : GpuRunner::isGpu(execution) ? impl->runOnGpu(prepared, execution)
+                                              : impl->runOnCpu(prepared, execution);
+      problem = impl->judge(testCase, prepared, ran, GpuRunner::isGpu(execution));
     } catch (const Problem &reason) {
       problem = reason.text;
     } catch (const std::exception &error) {

@@ -187,7 +187,25 @@ def k(x, y, out):
         .in(y)
         .out(generate(result, 12, [&](size_t i) { return std::fmod(x.number(i), y.number(i)); }));
   }
-  suite.add("N3.logical.int1", R"(
+  // Any bits at all: quotients of every size, subnormals, infinities.
+  for (DType type : {DType::F32, DType::F64}) {
+    Values x(type, {}), y(type, {});
+    uint64_t state = 99;
+    auto next = [&] {
+      state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+      return type == DType::F32 ? state >> 32 : state;
+    };
+    for (int i = 0; i < 1024; ++i) {
+      x.bits.push_back(next());
+      y.bits.push_back(i % 3 ? next() : i % 2 ? next() >> 12 : x.bits.back() ^ (next() & 0xff)); // subnormal divisors, and nearly equal numbers
+    }
+    suite.add("N3.float.mod.bits." + nameOf(type), "def k(x, y, out):\n    i = arange(0, 1024)\n    store(out + i, load(x + i) % load(y + i))\n")
+        .in(x)
+        .in(y)
+        .out(generate(type, 1024, [&](size_t i) { return std::fmod(x.number(i), y.number(i)); }));
+  }
+  suite
+      .add("N3.logical.int1", R"(
 def k(x, y, out):
     i = arange(0, 4)
     a = load(x + i) != 0

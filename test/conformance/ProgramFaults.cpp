@@ -198,9 +198,48 @@ def k(x, out, running):
     i = arange(0, 16)
     store(out, reduce(load(x + i), 0, bounded))
     store(running + i, associative_scan(load(x + i), 0, bounded))
-)").in(filled(DType::I32, 16, 2)).out(integers(DType::I32, {32})).out(counting(DType::I32, 16, 2, 2)).withDebug();
-  suite.add("A132.return_in_kernel", "def k(x, out):\n    if load(x) > 0:\n        return\n    store(out, 5)\n").in(integers(DType::I32, {1})).out(integers(DType::I32, {0}));
-  suite.add("A132.half_reduce_then_divide", R"(
+)")
+      .in(filled(DType::I32, 16, 2))
+      .out(integers(DType::I32, {32}))
+      .out(counting(DType::I32, 16, 2, 2))
+      .withDebug();
+  // A line for each combination that is made: one fewer than there are elements, whoever makes them and however many threads hold copies. The CPU target
+  // refuses it.
+  for (int count : {2, 8, 64, 512}) {
+    std::string size = std::to_string(count);
+    suite
+        .add("A118.print_in_combine." + size, substitute(R"(
+def noted(a, b):
+    device_print("combined")
+    return a + b
+
+def k(x, out):
+    store(out, reduce(load(x + arange(0, $N)), 0, noted))
+)",
+                                                         {{"N", size}}))
+        .in(filled(DType::I32, size_t(count), 2))
+        .out(filled(DType::I32, 1, 2 * count))
+        .prints(std::vector<std::string>(size_t(count - 1), "combined"))
+        .onTargets({});
+  }
+  suite
+      .add("A118.print_in_scan", R"(
+def noted(a, b):
+    device_print("combined", a)
+    return a + b
+
+def k(x, out):
+    i = arange(0, 2)
+    store(out + i, associative_scan(load(x + i), 0, noted))
+)")
+      .in(integers(DType::I32, {3, 4}))
+      .out(integers(DType::I32, {3, 7}))
+      .onTargets({}); // how many combinations a scan makes is its own affair
+  suite.add("A132.return_in_kernel", "def k(x, out):\n    if load(x) > 0:\n        return\n    store(out, 5)\n")
+      .in(integers(DType::I32, {1}))
+      .out(integers(DType::I32, {0}));
+  suite
+      .add("A132.half_reduce_then_divide", R"(
 def k(x, out):
     i = arange(0, 32)
     v = load(x + i)

@@ -108,17 +108,19 @@ void updateLane(Warp &warp, const Instr &i, int lane, uint8_t *memory, uint64_t 
     if (shape.bytes == 16) {
       uint64_t old[2];
       updateWide(shape, memory, warp.at<uint64_t>(value) + lane * 2, other < 0 ? nullptr : warp.at<uint64_t>(other) + lane * 2, old);
+      bool changed = std::memcmp(old, memory, sizeof(old)) != 0;
       if (result >= 0) {
         warp.at<uint64_t>(result)[lane * 2] = old[0];
         warp.at<uint64_t>(result)[lane * 2 + 1] = old[1];
       }
       seen = seen * 31 + old[0];
-      warp.noteEffect();
+      if (changed)
+        warp.noteGlobalEffect();
       continue;
     }
     uint64_t wanted = get(value), replacement = other < 0 ? 0 : get(other), old = update(i.type, shape, memory + k * shape.bytes, wanted, replacement);
     if (combine(i.type, shape, old, wanted, replacement) != old)
-      warp.noteEffect();
+      warp.noteGlobalEffect();
     if (result >= 0) {
       if (shape.bytes == 8)
         warp.at<uint64_t>(result)[lane] = old;

@@ -25,8 +25,8 @@ Cluster::Result Cluster::run(uint64_t budget) {
   constexpr uint32_t idleLimit = 2000;
   uint64_t spent = 0;
   for (;;) {
-    uint64_t before = effects;
-    bool onlyPolled = true, done = true;
+    uint64_t before = effects, globalBefore = globalEffects;
+    bool onlyPolled = true, done = true, ranOut = false;
     pollsMemory = false;
     for (auto &block : blocks) {
       for (auto &warp : block->warps) {
@@ -39,6 +39,7 @@ Cluster::Result Cluster::run(uint64_t budget) {
         warp->run(slice);
         spent += warp->executed - from;
         onlyPolled &= warp->onlyPolled();
+        ranOut |= warp->ranOut();
       }
     }
     if (done) {
@@ -47,7 +48,9 @@ Cluster::Result Cluster::run(uint64_t budget) {
     }
     if (launch.isCancelled())
       return Result::Running;
-    if (onlyPolled && effects == before) {
+    // A block whose threads share what one of them polls meets at barriers meanwhile; that changes nothing for others, nor for itself.
+    bool waitsForOthers = pollsMemory && globalEffects == globalBefore && !ranOut;
+    if ((onlyPolled && effects == before) || waitsForOthers) {
       if (applyTransfers()) {
         idleRounds = 0;
         continue;

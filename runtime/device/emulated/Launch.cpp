@@ -115,10 +115,10 @@ void Launch::runResident(Statistics &statistics) {
   while (!isCancelled()) {
     bool allWait = true, any = false;
     for (auto at = resident.begin(); at != resident.end() && !isCancelled();) {
-      uint64_t effectsBefore = at->effects;
+      uint64_t effectsBefore = at->globalEffects;
       Cluster::Result outcome = at->run(budget);
       any = true;
-      if (outcome != Cluster::Result::Waiting || at->effects != effectsBefore)
+      if (outcome != Cluster::Result::Waiting || at->globalEffects != effectsBefore)
         activity.fetch_add(1, std::memory_order_relaxed);
       if (outcome == Cluster::Result::Done) {
         ++finished;

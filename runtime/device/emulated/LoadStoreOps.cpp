@@ -62,6 +62,20 @@ template <bool Store> void moveLane(Warp &warp, const Instr &i, int lane, uint8_
   }
 }
 
+/// Whether a store of the lane's registers would change memory.
+bool changes(Warp &warp, const Instr &i, int lane, const uint8_t *memory, Shape shape, const int32_t *list) {
+  uint32_t piece = std::min<uint32_t>(shape.bytes, 8), stride = shape.bytes == 16 ? 16 : shape.registerBytes == 8 ? 8 : 4;
+  uint64_t kept = piece == 8 ? ~uint64_t(0) : (uint64_t(1) << (8 * piece)) - 1;
+  for (uint32_t k = 0; k < i.count; ++k, memory += shape.bytes)
+    for (uint32_t at = 0; at < shape.bytes && list[k] >= 0; at += piece) {
+      uint64_t value = 0;
+      std::memcpy(&value, warp.at<uint8_t>(list[k]) + size_t(lane) * stride + at, std::min(stride, 8u));
+      if (loadElement(memory + at, piece) != (value & kept))
+        return true;
+    }
+  return false;
+}
+
 template <bool Store> void inGlobal(Warp &warp, const Instr &i, uint32_t mask, const LaneAddresses &addresses) {
   Shape shape = shapeOf(i);
   uint32_t bytes = shape.bytes * i.count;
@@ -69,6 +83,12 @@ template <bool Store> void inGlobal(Warp &warp, const Instr &i, uint32_t mask, c
   if (i.space != Space::Const)
     countGlobal(warp, mask, addresses, bytes);
   const int32_t *list = warp.listOf(i);
+  if constexpr (Store) {
+    bool changed = false;
+    forEachLane(mask, [&](int lane) { changed = changed || changes(warp, i, lane, reinterpret_cast<const uint8_t *>(addresses.address[lane]), shape, list); });
+    if (changed)
+      warp.noteGlobalEffect();
+  }
   // The common case without any questions.
   if (!Store && shape.bytes == 4 && shape.registerBytes == 4) {
     for (uint32_t k = 0; k < i.count; ++k) {

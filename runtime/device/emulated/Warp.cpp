@@ -28,6 +28,7 @@ bool Warp::isReady() const {
 
 void Warp::run(uint32_t budget) {
   polled = true;
+  exhausted = false;
   size_t yields = 0;
   std::array<uint64_t, size_t(Class::Count)> &threadCounts = statistics.threadInstructions, &warpCounts = statistics.warpInstructions;
   while (select()) {
@@ -39,6 +40,7 @@ void Warp::run(uint32_t budget) {
         break;
       if (budget-- == 0) {
         polled = false;
+        exhausted = true;
         rotate = true;
         groups[current].pc = pc;
         return;
@@ -394,18 +396,23 @@ void Warp::growLocal(uint32_t bytes) {
 }
 
 void Warp::notePoll(const Instr &i, uint64_t value) {
-  if (pollAt != &i || pollValue != value) {
-    pollAt = &i;
-    pollValue = value;
-    polls = 0;
+  auto known = std::find_if(polls.begin(), polls.end(), [&](const Poll &poll) { return poll.at == &i; });
+  if (known == polls.end())
+    known = polls.begin() + ptrdiff_t(nextPoll++ % polls.size());
+  if (known->at != &i || known->value != value) {
+    *known = {&i, value, 0};
     return;
   }
-  if (++polls >= 8) {
+  if (++known->times >= 8) {
     wantsYield = true;
     block.cluster.pollsMemory = true;
   }
 }
 
 void Warp::noteEffect() { ++block.cluster.effects; }
+void Warp::noteGlobalEffect() {
+  noteEffect();
+  ++block.cluster.globalEffects;
+}
 
 } // namespace tk::emulated

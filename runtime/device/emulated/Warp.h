@@ -47,6 +47,8 @@ public:
   bool isReady() const;
   /// After a slice: true when nothing but waiting was done.
   bool onlyPolled() const { return polled; }
+  /// After a slice: true when it ended for the budget.
+  bool ranOut() const { return exhausted; }
 
   // For handlers.
   template <typename T> T *at(int32_t offset) const { return reinterpret_cast<T *>(registers + offset); }
@@ -63,6 +65,8 @@ public:
   void noteEffect();
   /// An instruction names registers of a wgmma (WgmmaOps.cpp).
   void touchRegisters(const Instr &i);
+  /// Global memory has changed.
+  void noteGlobalEffect();
 
   // For controllers. What they do to the running group takes effect at once.
   Outcome branch(uint32_t taken, uint32_t target);
@@ -123,11 +127,15 @@ private:
   Frame *frame = nullptr;
   size_t current = 0;
   uint32_t pc = 0, limit = ~0u;
-  bool rotate = false, polled = false;
+  bool rotate = false, polled = false, exhausted = false;
   size_t turn = 0;
-  const Instr *pollAt = nullptr;
-  uint64_t pollValue = 0;
-  uint32_t polls = 0;
+  struct Poll {
+    const Instr *at = nullptr;
+    uint64_t value = 0;
+    uint32_t times = 0;
+  };
+  std::array<Poll, 4> polls; // of a few instructions, as a loop may wait for several values
+  size_t nextPoll = 0;
   std::vector<uint8_t> local;
   uint32_t localStride = 0;
   struct OwnedFrame : Frame {

@@ -176,6 +176,42 @@ go:
   }
 }
 
+TEST_CASE("a block whose threads share what one of them polls lets later blocks begin") {
+  // Thread 0 asks whose turn it is and tells the others through shared memory and barriers: the last block comes first.
+  Machine machine(R"(
+.visible .entry k(.param .u64 pt) {
+  .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %t;
+  .shared .align 4 .b32 seen;
+  ld.param.u64 %t, [pt];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %nctaid.x;
+  not.b32 %r3, %r1;
+  add.u32 %r3, %r2, %r3;
+  mov.u32 %r4, %tid.x;
+  setp.ne.u32 %p1, %r4, 0;
+again:
+  @%p1 bra told;
+  atom.global.add.u32 %r5, [%t], 0;
+  st.shared.u32 [seen], %r5;
+told:
+  bar.sync 0;
+  ld.shared.u32 %r6, [seen];
+  bar.sync 0;
+  setp.ne.u32 %p2, %r6, %r3;
+  @%p2 bra again;
+  @%p1 bra done;
+  atom.global.add.u32 %r5, [%t], 1;
+done:
+  ret;
+})");
+  for (int threads : {1, 2}) {
+    uint32_t *turn = machine.zeros<uint32_t>(1);
+    LaunchResult result = machine.launch("k", {.grid = {64, 1, 1}, .block = {128, 1, 1}, .threads = threads, .stuckSeconds = 10}, turn);
+    REQUIRE(result.text() == "");
+    CHECK(*turn == 64);
+  }
+}
+
 TEST_CASE("functions, recursion, calls by address and local memory") {
   std::vector<Lane> lanes = runBody(R"(
     .param .b32 a0; .param .b32 r0;
