@@ -2,11 +2,12 @@
 #include "lang/sema/Elaborator.h"
 #include "lang/sema/ConstOperations.h"
 #include "lang/sema/ConstText.h"
+#include "lang/sema/DeepStack.h"
 #include "lang/sema/Library.h"
 #include "lang/sema/Provenance.h"
 #include "lang/sema/TypeSpelling.h"
-#include "llvm/Support/ProgramStack.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/ProgramStack.h"
 
 namespace tk::lang {
 
@@ -115,10 +116,15 @@ mlir::Type Elaborator::mlirType(const TypeValue &type) {
   mlir::Type result;
   switch (type.dtype) {
   case DType::I1: result = builder.getI1Type(); break;
-  case DType::I8: case DType::U8: case DType::F8E4B15: result = builder.getI8Type(); break;
-  case DType::I16: case DType::U16: result = builder.getI16Type(); break;
-  case DType::I32: case DType::U32: result = builder.getI32Type(); break;
-  case DType::I64: case DType::U64: result = builder.getI64Type(); break;
+  case DType::I8:
+  case DType::U8:
+  case DType::F8E4B15: result = builder.getI8Type(); break;
+  case DType::I16:
+  case DType::U16: result = builder.getI16Type(); break;
+  case DType::I32:
+  case DType::U32: result = builder.getI32Type(); break;
+  case DType::I64:
+  case DType::U64: result = builder.getI64Type(); break;
   case DType::F8E4M3FN: result = mlir::Float8E4M3FNType::get(&context); break;
   case DType::F8E5M2: result = mlir::Float8E5M2Type::get(&context); break;
   case DType::F8E4M3FNUZ: result = mlir::Float8E4M3FNUZType::get(&context); break;
@@ -164,7 +170,8 @@ bool Elaborator::checkShape(llvm::ArrayRef<int64_t> shape, SourceRange range) {
 
 mlir::Value Elaborator::constantInt(int64_t value, unsigned bits, mlir::Location at) {
   auto type = builder.getIntegerType(bits);
-  return mlir::arith::ConstantOp::create(builder, at, builder.getIntegerAttr(type, llvm::APInt(bits, static_cast<uint64_t>(value), true, /*implicitTrunc=*/true)));
+  return mlir::arith::ConstantOp::create(builder, at,
+                                         builder.getIntegerAttr(type, llvm::APInt(bits, static_cast<uint64_t>(value), true, /*implicitTrunc=*/true)));
 }
 
 Runtime Elaborator::materialize(const ConstValue &value, DType type, SourceRange range) {
@@ -255,7 +262,8 @@ struct ParameterReader {
 };
 } // namespace
 
-mlir::OwningOpRef<mlir::ModuleOp> Elaborator::elaborateKernel(const ModuleScope &scope, const ast::Function &kernel, const std::vector<ParamSpec> &params, std::vector<KernelArgument> &arguments) {
+mlir::OwningOpRef<mlir::ModuleOp> Elaborator::elaborateKernel(const ModuleScope &scope, const ast::Function &kernel, const std::vector<ParamSpec> &params,
+                                                              std::vector<KernelArgument> &arguments) {
   Frame top;
   top.scope = &scope;
   top.file = &scope.file();
@@ -296,9 +304,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::elaborateKernel(const ModuleScope 
   return owner;
 }
 
-Elaborated elaborate(mlir::MLIRContext &context, const ModuleScope &scope, const ast::Function &kernel, const std::vector<ParamSpec> &params, const ElaborateOptions &options, Diagnostics &diagnostics) {
+Elaborated elaborate(mlir::MLIRContext &context, const ModuleScope &scope, const ast::Function &kernel, const std::vector<ParamSpec> &params,
+                     const ElaborateOptions &options, Diagnostics &diagnostics) {
   Elaborated result;
-  llvm::runOnNewStack(kStackBytes, [&]() {
+  onDeepStack(kStackBytes, [&]() {
     Elaborator elaborator(context, options, kStackLimit);
     result.module = elaborator.elaborateKernel(scope, kernel, params, result.arguments);
     result.printed = std::move(elaborator.printed);

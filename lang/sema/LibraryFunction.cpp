@@ -1,7 +1,7 @@
 // Library functions for passes that expand an operation into library code.
+#include "lang/sema/DeepStack.h"
 #include "lang/sema/Elaborator.h"
 #include "lang/sema/Library.h"
-#include "llvm/Support/ProgramStack.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace tk::lang {
@@ -37,7 +37,8 @@ static std::optional<TypeValue> frontType(mlir::Type element) {
   return type;
 }
 
-mlir::Operation *Elaborator::elaborateFunction(mlir::ModuleOp into, const FunctionValue &function, llvm::ArrayRef<mlir::Type> types, const std::string &symbol) {
+mlir::Operation *Elaborator::elaborateFunction(mlir::ModuleOp into, const FunctionValue &function, llvm::ArrayRef<mlir::Type> types,
+                                               const std::string &symbol) {
   module = into;
   Frame outer;
   outer.scope = function.scope;
@@ -80,7 +81,8 @@ mlir::Operation *Elaborator::elaborateFunction(mlir::ModuleOp into, const Functi
   return op;
 }
 
-mlir::Operation *elaborateLibraryFunction(mlir::ModuleOp module, const std::string &libraryModuleName, const std::string &name, const std::vector<mlir::Type> &argumentTypes) {
+mlir::Operation *elaborateLibraryFunction(mlir::ModuleOp module, const std::string &libraryModuleName, const std::string &name,
+                                          const std::vector<mlir::Type> &argumentTypes) {
   std::string symbol = "__tk_" + libraryModuleName + "_" + name;
   for (mlir::Type type : argumentTypes) {
     std::string text;
@@ -99,7 +101,7 @@ mlir::Operation *elaborateLibraryFunction(mlir::ModuleOp module, const std::stri
   if (!function)
     return nullptr;
   mlir::Operation *result = nullptr;
-  llvm::runOnNewStack(32u << 20, [&]() {
+  onDeepStack(32u << 20, [&]() {
     ElaborateOptions options;
     Elaborator elaborator(*module.getContext(), options, 24u << 20);
     result = elaborator.elaborateFunction(module, FunctionValue{scope, function, nullptr}, argumentTypes, symbol);

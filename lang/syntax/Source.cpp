@@ -1,7 +1,7 @@
 // The line table of a source file and how it is read from disk.
 //
 // Columns count code points, and a line may be megabytes long: a file that is not plain ASCII keeps the number of code points
-// before every 256th byte, so that position() looks at no more than 256 bytes.
+// before every 256th byte, so that position() looks at no more than 512 bytes: those of a short line, or those after the two checkpoints.
 #include "lang/syntax/Source.h"
 #include <algorithm>
 #include <cerrno>
@@ -55,7 +55,13 @@ LineColumn SourceFile::position(uint32_t offset) const {
   offset = std::min<uint32_t>(offset, static_cast<uint32_t>(contents.size()));
   auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
   uint32_t line = static_cast<uint32_t>(next - lineStarts.begin());
-  return {line, codePoints(offset) - codePoints(lineStarts[line - 1]) + 1};
+  uint32_t start = lineStarts[line - 1];
+  if (offset - start < kStride) { // most lines: nothing before them needs counting
+    auto begin = contents.begin();
+    return {line,
+            checkpoints.empty() ? offset - start + 1 : uint32_t(std::count_if(begin + start, begin + offset, [](char c) { return !isContinuation(c); })) + 1};
+  }
+  return {line, codePoints(offset) - codePoints(start) + 1};
 }
 
 std::string_view SourceFile::line(uint32_t number) const {

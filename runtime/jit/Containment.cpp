@@ -1,15 +1,15 @@
 // See Containment.h. LLVM has one handler of fatal errors for the whole process, so it asks the thread whether a compilation is running there.
 #include "runtime/jit/Containment.h"
+#include "lang/sema/DeepStack.h"
 #include "tk/error.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/ProgramStack.h"
 #include <exception>
 #include <mutex>
 
 namespace tk::jit {
 
 namespace {
-constexpr unsigned stackBytes = 128u << 20;
+constexpr unsigned stackBytes = 192u << 20; // holds what the elaborator asks for, so that it needs no thread of its own
 
 thread_local bool compiling = false;
 
@@ -32,7 +32,7 @@ void contained(const std::function<void()> &work) {
     llvm::install_bad_alloc_error_handler(throwBadAlloc);
   });
   std::exception_ptr thrown;
-  llvm::runOnNewStack(stackBytes, [&] {
+  lang::onDeepStack(stackBytes, [&] {
     bool before = compiling;
     compiling = true;
     try {
