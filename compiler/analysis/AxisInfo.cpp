@@ -2,6 +2,7 @@
 #include "compiler/analysis/AxisInfo.h"
 #include "compiler/analysis/AxisTransfer.h"
 #include "compiler/analysis/CarriedEdges.h"
+#include "dialects/tt/Facts.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -111,7 +112,7 @@ void AxisInfoAnalysis::readArguments(tt::FuncOp function) {
   for (BlockArgument argument : function.getBody().getArguments()) {
     AxisInfo info = AxisInfo::unknown(argument.getType());
     auto attribute = [&](StringRef name) { return function.getArgAttr(argument.getArgNumber(), name); };
-    applyHints(info, argument.getType(), attribute("tt.contiguity"), attribute("tt.divisibility"), attribute("tt.constancy"));
+    applyHints(info, argument.getType(), attribute(tt::kContiguity), attribute(tt::kDivisibility), attribute(tt::kConstancy));
     set(argument, std::move(info));
   }
 }
@@ -247,7 +248,7 @@ void AxisInfoAnalysis::visit(Operation *op) {
   if (transfer.presumed)
     presumedDivisions.insert(op);
   for (auto [value, info] : llvm::zip(op->getResults(), results)) {
-    applyHints(info, value.getType(), op->getAttr("tt.contiguity"), op->getAttr("tt.divisibility"), op->getAttr("tt.constancy"));
+    applyHints(info, value.getType(), op->getAttr(tt::kContiguity), op->getAttr(tt::kDivisibility), op->getAttr(tt::kConstancy));
     set(value, std::move(info));
   }
 }
@@ -263,8 +264,8 @@ AxisInfoAnalysis::AxisInfoAnalysis(tt::FuncOp function, Dividends dividends) : p
         for (BlockArgument argument : region.getArguments())
           set(argument, AxisInfo::unknown(argument.getType()));
   });
-  // Optimistic: a value has no facts until its operands have some, and a carried one then only loses facts. Each sweep is in order of dominance, so after one that
-  // changes nothing carried, everything follows from everything else.
+  // Optimistic: a value has no facts until its operands have some, and a carried one then only loses facts. Each sweep is in order of dominance, so after one
+  // that changes nothing carried, everything follows from everything else.
   for (bool changed = true; changed;) {
     changed = false;
     presumedDivisions.clear();

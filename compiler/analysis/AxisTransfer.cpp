@@ -129,7 +129,7 @@ static AxisInfo bitwise(Operation *op, const AxisInfo &left, const AxisInfo &rig
     result.divisibility[axis] = isAnd ? std::max(all[0], all[1]) : std::min(all[0], all[1]);
     for (auto [x, y] : {std::pair(&left, &right), std::pair(&right, &left)}) {
       int64_t run = std::min(alignedRun(*x, axis), y->constancy[axis]);
-      int64_t zeros = std::min(run, y->divisibilityAt(axis, 1));                                   // y's low bits are zero
+      int64_t zeros = std::min(run, y->divisibilityAt(axis, 1));                                           // y's low bits are zero
       int64_t ones = y->constant ? std::min(run, powerOfTwoPart(int64_t(uint64_t(*y->constant) + 1))) : 1; // y's low bits are one
       bool exclusive = isa<arith::XOrIOp>(op);
       int64_t counting = isAnd ? ones : zeros, equal = exclusive ? 1 : isAnd ? zeros : ones;
@@ -294,6 +294,8 @@ std::optional<AxisInfo> AxisTransfer::pointer() {
   }
   if (!isa<tt::PtrToIntOp, tt::IntToPtrOp, tt::BitcastOp>(op))
     return std::nullopt;
+  if (op->getOperand(0).getType() == type) // a carrier of facts
+    return *operands[0];
   // Addresses that count up by a pointee of one size do not by another.
   AxisInfo result = AxisInfo::unknown(type);
   const AxisInfo &source = *operands[0];

@@ -1,5 +1,6 @@
 // Polynomials over SSA scalars.
 #include "compiler/analysis/ScalarExpr.h"
+#include "dialects/tt/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Matchers.h"
@@ -122,7 +123,9 @@ ScalarExpr ScalarExpr::of(Value scalar, unsigned depth) {
     return itself;
   auto operand = [&](unsigned index) { return of(op->getOperand(index), depth + 1); };
   std::optional<ScalarExpr> expr;
-  if (isa<arith::AddIOp>(op)) {
+  if (tk::tt::isFactCarrier(op)) {
+    expr = operand(0);
+  } else if (isa<arith::AddIOp>(op)) {
     expr = operand(0) + operand(1);
   } else if (isa<arith::SubIOp>(op)) {
     expr = operand(0) - operand(1);

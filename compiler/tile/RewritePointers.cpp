@@ -18,6 +18,7 @@
 #include "compiler/Passes.h"
 #include "compiler/tile/CarriedValues.h"
 #include "compiler/tile/Uniform.h"
+#include "dialects/tt/Facts.h"
 
 namespace tk::compiler {
 #define GEN_PASS_DEF_REWRITEPOINTERSPASS
@@ -152,15 +153,15 @@ private:
         state.width = state.offset ? 64 : widthOf(terms.rest);
         state.offset = state.offset ? result : terms.rest;
       }
-    } else if (auto cast = dyn_cast<tt::BitcastOp>(op)) {
+    } else if (auto cast = dyn_cast<tt::BitcastOp>(op); cast && !tt::isFactCarrier(op)) {
       state.base = result;
       int64_t from = bytesOf(cast.getSrc()), to = bytesOf(result);
       if (state.offset && from % to != 0)
         state.opaque = true;
       else if (state.offset && from != to)
         state = {.base = result, .offset = result, .width = 64};
-    } else if (state.offset) {
-      state.offset = result; // a view
+    } else if (state.offset && isView(op)) {
+      state.offset = result;
     }
     return state;
   }
@@ -267,7 +268,27 @@ private:
       parts[result] = *part; // in normal form already
       return;
     }
-    result.replaceAllUsesWith(materialize(builder, op->getLoc(), *part, result.getType()));
+    keepFacts(builder, op, *part);
+    Value whole = materialize(builder, op->getLoc(), *part, result.getType());
+    for (StringRef name : tt::kFactNames)
+      if (Attribute fact = op->getAttr(name))
+        whole.getDefiningOp()->setAttr(name, fact);
+    result.replaceAllUsesWith(whole);
+  }
+
+  /// What the user says of runs of the pointers is true of the offsets as well, where further sums and views find it. Alignment is the whole pointer's.
+  static void keepFacts(OpBuilder &builder, Operation *op, Parts &part) {
+    if (!part.offset || isView(op))
+      return;
+    SmallVector<NamedAttribute> facts;
+    for (StringRef name : {tt::kContiguity, tt::kConstancy})
+      if (Attribute fact = op->getAttr(name))
+        facts.push_back(builder.getNamedAttr(name, fact));
+    if (facts.empty())
+      return;
+    auto carrier = tt::BitcastOp::create(builder, op->getLoc(), part.offset.getType(), part.offset);
+    carrier->setAttrs(facts);
+    part.offset = carrier;
   }
 
   std::optional<Parts> partsOf(OpBuilder &builder, Operation *op) {
@@ -284,8 +305,11 @@ private:
     if (!isView(op))
       return std::nullopt;
     if (part.offset) { // view(p + offset) = p + view(offset)
-      OperationState state(op->getLoc(), op->getName(), {part.offset}, {tt::withShapeOf(tt::elementType(part.offset.getType()), op->getResult(0).getType())}, op->getAttrs());
-      part.offset = builder.create(state)->getResult(0);
+      OperationState state(op->getLoc(), op->getName(), {part.offset}, {tt::withShapeOf(tt::elementType(part.offset.getType()), op->getResult(0).getType())},
+                           op->getAttrs());
+      Operation *view = builder.create(state);
+      view->removeAttr(tt::kDivisibility); // in bytes, of the pointers
+      part.offset = view->getResult(0);
     }
     return part;
   }
@@ -309,13 +333,16 @@ private:
   /// The same address counted in elements of another size, where that is a whole number.
   static std::optional<Parts> reinterpret(OpBuilder &builder, tt::BitcastOp cast, Parts part) {
     Location loc = cast.getLoc();
+    if (tt::isFactCarrier(cast))
+      return part;
     int64_t from = PointerAnalysis::bytesOf(cast.getSrc()), to = PointerAnalysis::bytesOf(cast.getResult());
     if (part.offset && from % to != 0)
       return std::nullopt;
     part.base = tt::BitcastOp::create(builder, loc, tt::elementType(cast.getType()), part.base);
     if (part.offset && from != to) {
       Value wide = widen(builder, loc, part.offset, 64);
-      Value factor = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(mlir::cast<ShapedType>(wide.getType()), builder.getI64IntegerAttr(from / to)));
+      Value factor =
+          arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(mlir::cast<ShapedType>(wide.getType()), builder.getI64IntegerAttr(from / to)));
       part.offset = arith::MulIOp::create(builder, loc, wide, factor);
     }
     return part;

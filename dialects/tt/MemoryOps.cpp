@@ -1,4 +1,5 @@
 // Pointers, loads, stores and atomics: builders, effects, verifiers, folders and canonicalizations.
+#include "dialects/tt/Facts.h"
 #include "dialects/tt/TT.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -39,11 +40,17 @@ static Attribute withBits(Type type, const APInt &bits) {
   return IntegerAttr::get(type, bits);
 }
 
+bool tk::tt::hasFacts(Operation *op) {
+  return llvm::any_of(kFactNames, [&](llvm::StringRef name) { return op->hasAttr(name); });
+}
+
+bool tk::tt::isFactCarrier(Operation *op) { return isa<BitcastOp>(op) && op->getOperand(0).getType() == op->getResult(0).getType(); }
+
 OpFoldResult BitcastOp::fold(FoldAdaptor adaptor) {
   Type type = getResult().getType();
-  if (getSrc().getType() == type)
+  if (getSrc().getType() == type && !hasFacts(*this))
     return getSrc();
-  if (auto inner = getSrc().getDefiningOp<BitcastOp>()) { // bitcast(bitcast(x)) = bitcast(x)
+  if (auto inner = getSrc().getDefiningOp<BitcastOp>(); inner && !hasFacts(inner)) { // bitcast(bitcast(x)) = bitcast(x)
     getSrcMutable().assign(inner.getSrc());
     return getResult();
   }
@@ -162,6 +169,7 @@ LogicalResult AtomicRMWOp::verify() {
 
 LogicalResult AtomicCASOp::verify() {
   Type type = pointeesOf(getPtr().getType());
-  return success(succeeded(verifyType(*this, "cmp", type, getCmp().getType(), "CAS1")) && succeeded(verifyType(*this, "val", type, getVal().getType(), "CAS1")) &&
+  return success(succeeded(verifyType(*this, "cmp", type, getCmp().getType(), "CAS1")) &&
+                 succeeded(verifyType(*this, "val", type, getVal().getType(), "CAS1")) &&
                  succeeded(verifyType(*this, "result", type, getResult().getType(), "CAS1")));
 }

@@ -1,4 +1,5 @@
 // Iterators, facts for the optimiser, printing and assertions.
+#include "dialects/tt/Facts.h"
 #include "lang/sema/Builtins.h"
 #include "lang/sema/ConstOperations.h"
 #include "lang/sema/ConstText.h"
@@ -22,7 +23,8 @@ Value BuiltinHandlers::tlRange(Elaborator &e, const BoundCall &call) {
     const char *attribute;
     bool isNumber;
   };
-  static const Hint hints[] = {{3, "tt.num_stages", true}, {4, "tt.loop_unroll_factor", true}, {5, "tt.disallow_acc_multi_buffer", false}, {6, "tt.flatten", false}, {7, "tt.warp_specialize", false}, {8, "tt.disable_licm", false}};
+  static const Hint hints[] = {{3, "tt.num_stages", true}, {4, "tt.loop_unroll_factor", true}, {5, "tt.disallow_acc_multi_buffer", false},
+                               {6, "tt.flatten", false},   {7, "tt.warp_specialize", false},   {8, "tt.disable_licm", false}};
   for (const Hint &hint : hints) {
     if (!call.given[hint.index] || call[hint.index].isNone())
       continue;
@@ -64,8 +66,9 @@ Value BuiltinHandlers::assume(Elaborator &e, const BoundCall &call) {
   return holds ? Value::none() : Value();
 }
 
-/// Notes a fact on the operation that defines the value. A value without one (an argument of the function or of a loop) is left as it is: the fact is about all its uses, and it can't be held there.
-static Value fact(Elaborator &e, const BoundCall &call, const char *attribute) {
+/// Notes a fact on the operation that defines the value. Arguments of functions and loops, and results of branches and loops, are given an operation that
+/// changes nothing to hold it: the fact is about what is computed from here on.
+static Value fact(Elaborator &e, const BoundCall &call, llvm::StringRef attribute) {
   std::optional<llvm::SmallVector<int64_t>> values = constantIntegers(e, {call.values[1]}, call, "values");
   if (!values)
     return Value();
@@ -81,17 +84,19 @@ static Value fact(Elaborator &e, const BoundCall &call, const char *attribute) {
       return e.error(call.values[1].range, Diag::HintOutOfRange, value, std::string("values"));
     numbers.push_back(static_cast<int32_t>(value));
   }
-  if (mlir::Operation *op = runtime->ssa.getDefiningOp(); op && op->getNumResults() == 1) {
-    op->setAttr(attribute, e.builder.getDenseI32ArrayAttr(numbers));
-  } else if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(runtime->ssa); argument && std::string(attribute) == "tt.divisibility") {
-    (void)argument; // kernel arguments carry their own divisibility
+  mlir::Operation *op = runtime->ssa.getDefiningOp();
+  Value result = call[0];
+  if (!op || op->getNumResults() != 1 || op->getNumRegions() != 0) {
+    op = tt::BitcastOp::create(e.builder, e.loc(call.range), runtime->ssa.getType(), runtime->ssa);
+    result.data = Runtime{op->getResult(0), runtime->type};
   }
-  return call[0];
+  op->setAttr(attribute, e.builder.getDenseI32ArrayAttr(numbers));
+  return result;
 }
 
-Value BuiltinHandlers::multipleOf(Elaborator &e, const BoundCall &call) { return fact(e, call, "tt.divisibility"); }
-Value BuiltinHandlers::maxContiguous(Elaborator &e, const BoundCall &call) { return fact(e, call, "tt.contiguity"); }
-Value BuiltinHandlers::maxConstancy(Elaborator &e, const BoundCall &call) { return fact(e, call, "tt.constancy"); }
+Value BuiltinHandlers::multipleOf(Elaborator &e, const BoundCall &call) { return fact(e, call, tt::kDivisibility); }
+Value BuiltinHandlers::maxContiguous(Elaborator &e, const BoundCall &call) { return fact(e, call, tt::kContiguity); }
+Value BuiltinHandlers::maxConstancy(Elaborator &e, const BoundCall &call) { return fact(e, call, tt::kConstancy); }
 
 // ---- at compile time ----
 static std::string shown(const Value &value) { return value.asConst() ? strOf(*value.asConst()) : value.describe(); }

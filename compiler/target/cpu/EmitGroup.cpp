@@ -107,6 +107,7 @@ void Emitter::emitGroup(const Step &step, ArrayRef<GroupOut> outs, ArrayRef<Pref
     for (mlir::Operation *op : group.ops)
       (mlir::isa<tt::StoreOp>(op) ? stores : first).push_back(op);
     DenseSet<mlir::Value> temporary;
+    llvm::MapVector<mlir::Value, Buffer> old;
     for (mlir::Operation *store : stores)
       for (mlir::Value operand : store->getOperands())
         visitLeaves(operand, true, [&](mlir::Value leaf, bool) {
@@ -115,10 +116,19 @@ void Emitter::emitGroup(const Step &step, ArrayRef<GroupOut> outs, ArrayRef<Pref
             loads.outs.push_back({leaf, buffers[leaf]});
             temporary.insert(leaf);
           }
+          // A carried tile that the loads' loop replaces: the stores still mean the old one.
+          auto carried = mlir::isa<mlir::BlockArgument>(leaf) ? buffers.find(leaf) : buffers.end();
+          if (carried != buffers.end() && !old.count(leaf) &&
+              llvm::any_of(group.outs, [&](const GroupOut &out) { return out.buffer.base == carried->second.base; })) {
+            old.insert({leaf, allocate(leaf.getType(), group.laneDim)});
+            loads.outs.push_back({leaf, old[leaf]});
+          }
         });
     loads.ops = first;
     loads.lanes = chooseLanes(loads);
     emitGroupLoops(loads);
+    for (auto &[tile, buffer] : old)
+      std::swap(buffers[tile], buffer);
     for (mlir::Operation *store : stores) {
       Group one = group;
       one.ops = store;
@@ -127,6 +137,8 @@ void Emitter::emitGroup(const Step &step, ArrayRef<GroupOut> outs, ArrayRef<Pref
       one.lanes = chooseLanes(one);
       emitGroupLoops(one);
     }
+    for (auto &[tile, buffer] : old)
+      std::swap(buffers[tile], buffer);
     for (mlir::Value value : temporary)
       buffers.erase(value);
     arenaTop = mark;

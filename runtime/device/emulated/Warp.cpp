@@ -368,7 +368,7 @@ Frame *Warp::enter(const Function &function, Frame *caller, uint32_t lanes) {
   if (!result) {
     frames.push_back(std::make_unique<OwnedFrame>());
     result = frames.back().get();
-    result->memory.reset(new (std::align_val_t(64)) uint8_t[function.frameBytes + 64]);
+    result->memory.reset(new (kFrameAlignment) uint8_t[function.frameBytes + 64]);
     // What is read before it is written is no number that looks right.
     std::memset(result->memory.get(), 0xCD, function.frameBytes + 64);
   }

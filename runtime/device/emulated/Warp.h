@@ -6,6 +6,7 @@
 #pragma once
 #include "runtime/device/emulated/Program.h"
 #include "runtime/device/emulated/Report.h"
+#include <new>
 
 namespace tk::emulated {
 
@@ -138,8 +139,13 @@ private:
   size_t nextPoll = 0;
   std::vector<uint8_t> local;
   uint32_t localStride = 0;
+  /// Registers start where a cache line does; memory that was asked for with an alignment is given back with it.
+  static constexpr std::align_val_t kFrameAlignment{64};
+  struct AlignedDelete {
+    void operator()(uint8_t *memory) const { operator delete[](memory, kFrameAlignment); }
+  };
   struct OwnedFrame : Frame {
-    std::unique_ptr<uint8_t[]> memory;
+    std::unique_ptr<uint8_t[], AlignedDelete> memory;
   };
   std::vector<std::unique_ptr<OwnedFrame>> frames; // all that were ever needed; free ones have lanes == 0
 };
