@@ -53,5 +53,7 @@ using Printer = std::function<void(std::string_view)>;
 std::unique_ptr<Execution> makeCpuExecution(unsigned threads, bool debugSupport, Printer printer);
 /// `flushL2`: each measured launch finds the device's cache without its data.
 std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, bool flushL2, Printer printer);
+/// When asynchronous work of emulated GPUs happens, from now on: as early as is legal, or as late.
+void setEmulatedTransfers(bool early);
 
 } // namespace tk::tool

@@ -146,7 +146,7 @@ std::vector<Count> GpuExecutable::count(const HostArrays &arrays, std::array<int
   if (!device->properties().emulated)
     return {};
   emulated::Statistics total;
-  emulated::DriverOptions counting;
+  emulated::DriverOptions usual = emulated::driverOptions(), counting = usual;
   counting.reporter = [&](const emulated::EmulatedLaunch &launch) {
     total += launch.result.statistics;
     std::fputs(launch.result.text().c_str(), stderr);
@@ -156,10 +156,10 @@ std::vector<Count> GpuExecutable::count(const HostArrays &arrays, std::array<int
   try {
     run(arrays, grid, nullptr);
   } catch (...) {
-    emulated::setDriverOptions({});
+    emulated::setDriverOptions(usual);
     throw;
   }
-  emulated::setDriverOptions({});
+  emulated::setDriverOptions(usual);
   std::vector<Count> counts = {{"instructions of threads", total.totalThreadInstructions()}};
   for (size_t i = 0; i < static_cast<size_t>(emulated::Class::Count); ++i)
     if (total.warpInstructions[i])
@@ -169,6 +169,7 @@ std::vector<Count> GpuExecutable::count(const HostArrays &arrays, std::array<int
   counts.push_back({"global bytes", total.globalBytes});
   counts.push_back({"shared requests", total.sharedRequests});
   counts.push_back({"bank conflicts", total.bankConflicts()});
+  counts.push_back({"bytes of asynchronous copies", total.asyncBytes});
   counts.push_back({"barriers", total.barriers});
   counts.push_back({"divergent branches", total.divergentBranches});
   counts.push_back({"multiply-adds of matrix units", total.matrixOperations});
@@ -190,6 +191,12 @@ private:
   runtime::ThreadPool hostThreads;
 };
 } // namespace
+
+void setEmulatedTransfers(bool early) {
+  emulated::DriverOptions options = emulated::driverOptions();
+  options.timing = early ? emulated::AsyncTiming::Early : emulated::AsyncTiming::Late;
+  emulated::setDriverOptions(options);
+}
 
 std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, bool flushL2, Printer printer) {
   return std::make_unique<GpuExecution>(std::move(device), flushL2, std::move(printer));

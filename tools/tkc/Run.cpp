@@ -1,4 +1,5 @@
 // tkc run: arguments, compilation, verification, launch, results, time. One round per example, or one for the arguments given.
+#include "tk/error.h"
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Execution.h"
 #include "tools/tkc/Failure.h"
@@ -6,7 +7,6 @@
 #include "tools/tkc/Targets.h"
 #include "tools/tkc/ValueText.h"
 #include "tools/tkc/Verbs.h"
-#include "tk/error.h"
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
@@ -21,49 +21,63 @@ struct RunOptions {
   compiler::Options compile;
   std::string target; // empty: the best there is
   bool verify = true, time = true, json = false, help = false, emulate = false, flushL2 = false;
-  int64_t example = 0; // 0: not chosen
+  std::string transfers; // of an emulated GPU: late or early
+  int64_t example = 0;   // 0: not chosen
   int64_t threads = 0;
   uint64_t verifyLimit = uint64_t(1) << 28;
   double budget = 0.5;
 };
 
 Verb verbOf(RunOptions &options) {
-  return {"run",
-          "run FILE [NAME=VALUE ...] [options]",
-          "compiles a kernel, launches it, checks the result and measures the time",
-          "A value is a number (3, 0.5, 1:i64), true, false, none, a string, a dtype, a function of the file, a tuple (1,2), an array from a file (@x.npy, @x.npy:bf16) or a new\n"
-          "array INIT:dtype[shape] with INIT one of zeros, ones, rand, randn, arange, randint(lo,hi), full(value), and seed=N inside the brackets. Values may use the\n"
-          "names of other arguments, x.shape[0], x.stride(0) and x.numel(). What is not given comes from the first @tk.example, then from the parameter's default.\n"
-          "Without arguments every @tk.example is run. Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n",
-          {
-              {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
-              {"--target", "TARGET", "cpu, x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a; default: the GPU found here, else cpu",
-               [&](const std::string &value) { options.target = value; }},
-              {"--emulate", "", "execute GPU code without a GPU; with --time, count what it does", [&](const std::string &) { options.emulate = true; }},
-              {"--example", "N", "run the Nth @tk.example alone", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
-              {"--grid", "EXPRS", "one to three extents, as in 'cdiv(n,BLOCK)', instead of @tk.grid", [&](const std::string &value) { options.grid = value; }},
-              {"--save", "NAME=FILE", "write an array argument to an .npy file afterwards",
-               [&](const std::string &value) {
-                 std::string name, file;
-                 if (!splitArgument(value, name, file) || file.empty())
-                   throw Failure(Status::Usage, fmt::format("option `--save` needs NAME=FILE, found `{}`", value));
-                 options.saves.emplace_back(name, file);
-               }},
-              {"--print", "NAME", "print an array argument afterwards", [&](const std::string &value) { options.prints.push_back(value); }},
-              {"--verify", "", "compare with the interpreter (default)", [&](const std::string &) { options.verify = true; }},
-              {"--no-verify", "", "don't", [&](const std::string &) { options.verify = false; }},
-              {"--verify-limit", "N", "operations that the interpreter may take before a sample of programs is checked instead",
-               [&](const std::string &value) { options.verifyLimit = static_cast<uint64_t>(numberOf("--verify-limit", value, 1, INT64_MAX / 16)); }},
-              {"--time", "", "measure for longer", [&](const std::string &) { options.budget = 2; }},
-              {"--flush-l2", "", "empty the GPU's cache before each measured launch", [&](const std::string &) { options.flushL2 = true; }},
-              {"--no-time", "", "launch once, don't measure", [&](const std::string &) { options.time = false; }},
-              {"--json", "", "print one JSON object", [&](const std::string &) { options.json = true; }},
-              {"--threads", "N", "threads of the CPU device; default: the cores that this process may use", [&](const std::string &value) { options.threads = numberOf("--threads", value, 1, 4096); }},
-              {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
-              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)", [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
-              {"--debug", "", "compile device_assert and overflow checks; report stores of several values to one place", [&](const std::string &) { options.compile.debug = true; }},
-              {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
-          }};
+  return {
+      "run",
+      "run FILE [NAME=VALUE ...] [options]",
+      "compiles a kernel, launches it, checks the result and measures the time",
+      "A value is a number (3, 0.5, 1:i64), true, false, none, a string, a dtype, a function of the file, a tuple (1,2), an array from a file (@x.npy, "
+      "@x.npy:bf16) or a new\n"
+      "array INIT:dtype[shape] with INIT one of zeros, ones, rand, randn, arange, randint(lo,hi), full(value), and seed=N inside the brackets. Values may use "
+      "the\n"
+      "names of other arguments, x.shape[0], x.stride(0) and x.numel(). What is not given comes from the first @tk.example, then from the parameter's "
+      "default.\n"
+      "Without arguments every @tk.example is run. Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n",
+      {
+          {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
+          {"--target", "TARGET", "cpu, x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a; default: the GPU found here, else cpu",
+           [&](const std::string &value) { options.target = value; }},
+          {"--emulate", "", "execute GPU code without a GPU; with --time, count what it does", [&](const std::string &) { options.emulate = true; }},
+          {"--transfers", "WHEN", "when asynchronous copies and matrix products of an emulated GPU happen: as `late` as is legal (default) or as `early`",
+           [&](const std::string &value) {
+             if (value != "late" && value != "early")
+               throw Failure(Status::Usage, fmt::format("option `--transfers` needs late or early, found `{}`", value));
+             options.transfers = value;
+           }},
+          {"--example", "N", "run the Nth @tk.example alone", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
+          {"--grid", "EXPRS", "one to three extents, as in 'cdiv(n,BLOCK)', instead of @tk.grid", [&](const std::string &value) { options.grid = value; }},
+          {"--save", "NAME=FILE", "write an array argument to an .npy file afterwards",
+           [&](const std::string &value) {
+             std::string name, file;
+             if (!splitArgument(value, name, file) || file.empty())
+               throw Failure(Status::Usage, fmt::format("option `--save` needs NAME=FILE, found `{}`", value));
+             options.saves.emplace_back(name, file);
+           }},
+          {"--print", "NAME", "print an array argument afterwards", [&](const std::string &value) { options.prints.push_back(value); }},
+          {"--verify", "", "compare with the interpreter (default)", [&](const std::string &) { options.verify = true; }},
+          {"--no-verify", "", "don't", [&](const std::string &) { options.verify = false; }},
+          {"--verify-limit", "N", "operations that the interpreter may take before a sample of programs is checked instead",
+           [&](const std::string &value) { options.verifyLimit = static_cast<uint64_t>(numberOf("--verify-limit", value, 1, INT64_MAX / 16)); }},
+          {"--time", "", "measure for longer", [&](const std::string &) { options.budget = 2; }},
+          {"--flush-l2", "", "empty the GPU's cache before each measured launch", [&](const std::string &) { options.flushL2 = true; }},
+          {"--no-time", "", "launch once, don't measure", [&](const std::string &) { options.time = false; }},
+          {"--json", "", "print one JSON object", [&](const std::string &) { options.json = true; }},
+          {"--threads", "N", "threads of the CPU device; default: the cores that this process may use",
+           [&](const std::string &value) { options.threads = numberOf("--threads", value, 1, 4096); }},
+          {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
+          {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
+           [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
+          {"--debug", "", "compile device_assert and overflow checks; report stores of several values to one place",
+           [&](const std::string &) { options.compile.debug = true; }},
+          {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
+      }};
 }
 
 RunOptions parse(const std::vector<std::string> &arguments) {
@@ -96,7 +110,8 @@ public:
   RunReport run(const lang::ast::Call *example);
 
 private:
-  const ArrayArgument &arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const;
+  const ArrayArgument &arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name,
+                                  const char *flag) const;
 
   const RunOptions &options;
   const compiler::Options &compile;
@@ -107,7 +122,8 @@ private:
   compiler::Compiler compiler;
 };
 
-const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name, const char *flag) const {
+const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const std::vector<ResolvedArgument> &arguments, const std::string &name,
+                                        const char *flag) const {
   std::vector<std::string> names;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const lang::ArrayValue *array = arguments[i].value.asArray();
@@ -120,7 +136,8 @@ const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const 
     if (array->name == name)
       return *array; // inside a tuple
   std::string near = lang::nearest(name, names);
-  throw Failure(Status::Usage, fmt::format("option `{}`: `{}` has no array argument `{}`{}", flag, kernel.name, name, near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+  throw Failure(Status::Usage, fmt::format("option `{}`: `{}` has no array argument `{}`{}", flag, kernel.name, name,
+                                           near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
 }
 
 uint64_t bytesMoved(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
@@ -187,7 +204,8 @@ static std::vector<const lang::ast::Function *> kernelsToRun(const RunOptions &o
 }
 
 /// Runs a kernel's examples, or the arguments given. False when a verification failed.
-static bool runKernel(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program, const lang::ast::Function &kernel, std::vector<RunReport> &reports) {
+static bool runKernel(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program,
+                      const lang::ast::Function &kernel, std::vector<RunReport> &reports) {
   lang::Diagnostics diagnostics;
   lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
   if (diagnostics.hasErrors())
@@ -196,7 +214,8 @@ static bool runKernel(const RunOptions &options, const compiler::Options &compil
   std::vector<const lang::ast::Call *> examples = decorators.examples;
   if (options.example) {
     if (static_cast<size_t>(options.example) > examples.size())
-      throw Failure(Status::Usage, fmt::format("`{}` has {} example{}: `--example {}` is not one of them", kernel.name, examples.size(), examples.size() == 1 ? "" : "s", options.example));
+      throw Failure(Status::Usage, fmt::format("`{}` has {} example{}: `--example {}` is not one of them", kernel.name, examples.size(),
+                                               examples.size() == 1 ? "" : "s", options.example));
     examples = {examples[static_cast<size_t>(options.example) - 1]};
   } else if (!options.arguments.empty() && examples.size() > 1) {
     examples.resize(1);
@@ -229,11 +248,16 @@ int runVerb(const std::vector<std::string> &arguments) {
     return 0;
   Place place = choosePlace(options.target, options.emulate);
   options.compile.target = place.target;
+  if (!options.transfers.empty()) {
+    if (!options.emulate)
+      throw Failure(Status::Usage, "option `--transfers` is for `--emulate`");
+    setEmulatedTransfers(options.transfers == "early");
+  }
   std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
   setReproducer("tkc run", std::string(program->scope().file().text()));
   std::fputs(program->remarks().c_str(), stderr);
   std::unique_ptr<Execution> execution = place.device ? makeGpuExecution(place.device, options.flushL2, printer(options.json))
-                                                     : makeCpuExecution(static_cast<unsigned>(options.threads), options.compile.debug, printer(options.json));
+                                                      : makeCpuExecution(static_cast<unsigned>(options.threads), options.compile.debug, printer(options.json));
   std::vector<RunReport> reports;
   bool right = true;
   for (const lang::ast::Function *kernel : kernelsToRun(options, *program))

@@ -78,6 +78,32 @@ void fence(Warp &warp, const Instr &i, uint32_t) {
 
 void nothing(Warp &, const Instr &, uint32_t) {}
 
+// setmaxnreg, PTX ISA 9.7.19.5. What ptxas gives a kernel is not in its text: threads begin with as many registers as the file of 64 Ki has for each, which is
+// the most that they can have. More are waited for until others have given them back.
+Outcome changeRegisters(Warp &warp, const Instr &i, uint32_t mask) {
+  if (warp.index / 4 * 4 + 4 > warp.block.warpCount())
+    warp.fault(i, mask, "setmaxnreg needs a warpgroup of four warps");
+  uint32_t wanted = uint32_t(i.imm), total = 0;
+  bool increases = i.flags & 1;
+  if (increases ? wanted < warp.registerCount : wanted > warp.registerCount)
+    warp.fault(i, mask,
+               fmt::format("setmaxnreg.{} to {} registers, {} than the warp has: {}", increases ? "inc" : "dec", wanted, increases ? "fewer" : "more",
+                           warp.registerCount));
+  for (auto &other : warp.block.warps)
+    total += other.get() == &warp ? wanted : other->registerCount;
+  if (total * 32 > 65536) {
+    Outcome outcome = warp.blockAt(Group::State::Registers, mask);
+    --warp.currentGroup().pc; // it asks again
+    return outcome;
+  }
+  warp.registerCount = wanted;
+  warp.noteEffect();
+  if (!increases)
+    for (auto &other : warp.block.warps)
+      other->wake(Group::State::Registers, 0);
+  return Outcome::Next;
+}
+
 void decodeClusterBarrier(Decoding &d) {
   d.i.kind = Class::Barrier;
   bool arrives = d.take("arrive");
@@ -163,7 +189,8 @@ void decodeGriddepcontrol(Decoding &d) {
 }
 
 void decodeSetmaxnreg(Decoding &d) {
-  if (d.takeOneOf({"inc", "dec"}) < 0)
+  int what = d.takeOneOf({"inc", "dec"});
+  if (what < 0)
     d.fail("one of .inc .dec is missing");
   d.take("sync");
   d.take("aligned");
@@ -173,7 +200,9 @@ void decodeSetmaxnreg(Decoding &d) {
     d.fail("a number of registers must be a multiple of 8 from 24 to 256");
   d.i.isCollective = true;
   d.i.kind = Class::Control;
-  d.i.run = &nothing;
+  d.i.imm = count;
+  d.i.flags = what == 0;
+  d.i.control = &changeRegisters;
 }
 
 } // namespace tk::emulated

@@ -130,6 +130,7 @@ std::string Cluster::describeWaiting() const {
         case Group::State::Converge: text += fmt::format("wait for other lanes of the warp at line {}", lineAt(group.pc)); break;
         case Group::State::Barrier: text += fmt::format("wait at barrier {}, line {}", group.barrier, lineAt(group.pc - 1)); break;
         case Group::State::Warpgroup: text += fmt::format("wait for wgmma that other warps of the warpgroup have not begun, line {}", lineAt(group.pc)); break;
+        case Group::State::Registers: text += fmt::format("wait for registers that other warps have not given back, line {}", lineAt(group.pc)); break;
         case Group::State::ClusterBarrier: text += fmt::format("wait at the cluster's barrier, line {}", lineAt(group.pc - 1)); break;
         }
       }

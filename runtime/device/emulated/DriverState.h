@@ -13,7 +13,6 @@ struct DriverDevice {
 cuda::ContextOpaque *currentContext();
 /// Of the device whose memory holds the address; null when none does.
 cuda::ContextOpaque *ownerOf(uint64_t address);
-DriverOptions driverOptions();
 void addDeviceCalls(cuda::Driver &table);
 cuda::Result encodeTensorMap(cuda::TensorMap *map, cuda::TensorMapDataType type, uint32_t rank, void *base, const uint64_t *dims, const uint64_t *strides,
                              const uint32_t *box, const uint32_t *elementStrides, cuda::TensorMapInterleave interleave, cuda::TensorMapSwizzle swizzle,

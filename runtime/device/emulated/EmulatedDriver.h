@@ -25,6 +25,7 @@ struct DriverOptions {
   AsyncTiming timing = AsyncTiming::Late;
   int threads = 0; // of the host, for one launch; 0: all
 };
+DriverOptions driverOptions();
 /// For launches from now on.
 void setDriverOptions(DriverOptions options);
 

@@ -29,7 +29,7 @@ struct Frame {
 };
 
 struct Group {
-  enum class State : uint8_t { Ready, Converge, Barrier, ClusterBarrier, Warpgroup } state = State::Ready;
+  enum class State : uint8_t { Ready, Converge, Barrier, ClusterBarrier, Warpgroup, Registers } state = State::Ready;
   uint8_t barrier = 0;
   uint32_t pc = 0, mask = 0;
   Frame *frame = nullptr;
@@ -99,6 +99,7 @@ public:
   uint32_t alive;   // lanes that have not exited
   uint32_t clockId; // of the race detector
   uint64_t executed = 0;
+  uint32_t registerCount = 0; // of a thread, as setmaxnreg left it
   std::vector<Group> groups;
   std::array<uint64_t, 32> clusterPhase = {}; // of the cluster's barrier that a lane has arrived at
   struct Range {

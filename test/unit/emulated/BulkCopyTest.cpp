@@ -1,9 +1,12 @@
 // Bulk copies and reductions, st.async and red.async, within a cluster of two blocks; and cp.async.mbarrier.arrive.
 #include "Machine.h"
+#include "Tested.h"
 
 using namespace tk::emulated;
 
 namespace {
+
+const Tested tested = {"cp"};
 
 /// A kernel `k(ptr out, ptr in)` of two blocks of 64 threads in a cluster. %r0 the thread, %r1 the shared address of its word of `tile` (512 bytes), %r2
 /// `tile`, %r3 an mbarrier for one arrival, %r4 and %r5 the same two in the other block, %r9 the rank; %rd1 this thread's word of `out` (of 128), %rd2 of `in`,

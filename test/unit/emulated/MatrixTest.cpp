@@ -1,12 +1,15 @@
 // Matrix instructions against products computed from the matrices: each test writes every element through the fragment maps of the ISA's figures, one formula a
 // type.
 #include "Machine.h"
+#include "Tested.h"
 #include "runtime/device/emulated/NumberFormats.h"
 #include <functional>
 
 using namespace tk::emulated;
 
 namespace {
+
+const Tested tested = {"mma"};
 /// A and B as integers that every type holds; the registers are filled by element coordinates and the result read back by them.
 struct Case {
   std::string instruction;

@@ -1,9 +1,12 @@
 // Shared memory: barriers, copies under way, mbarriers, and the findings that silicon would hide.
 #include "Machine.h"
+#include "Tested.h"
 
 using namespace tk::emulated;
 
 namespace {
+
+const Tested tested = {"mbarrier"};
 /// A kernel of 64 threads `k(ptr out, ptr in)`: %r0 is the thread, %r1 the shared address of its word of `tile`, %r2 that of thread 63 - %r0.
 LaunchResult runPair(std::string_view body, std::vector<uint32_t> *output = nullptr, AsyncTiming timing = AsyncTiming::Late, unsigned threads = 64) {
   Machine machine(fmt::format(R"(

@@ -3,12 +3,15 @@
 // Operands lie in shared memory by the canonical layouts of the PTX ISA ("Strides" and "Canonical layouts" of wgmma's shared memory matrix layout), the
 // swizzles by the CUDA Programming Guide's picture of them: in rows of 128 bytes, the 16-byte chunk's number is xor-ed with the row's.
 #include "Machine.h"
+#include "Tested.h"
 #include "runtime/device/emulated/NumberFormats.h"
 #include <functional>
 
 using namespace tk::emulated;
 
 namespace {
+
+const Tested tested = {"wgmma"};
 
 struct Format {
   std::string name;
