@@ -34,6 +34,8 @@ void readPieces(Transfer &transfer) {
 void writePieces(Transfer &transfer) {
   if (std::exchange(transfer.isWritten, true))
     return;
+  if (transfer.isOfGroup)
+    transfer.warp->noteGlobalEffect();
   const uint8_t *from = transfer.data.data();
   uint32_t each = uint32_t(bytesOf(transfer.type));
   for (const Transfer::Piece &piece : transfer.pieces) {
