@@ -56,4 +56,8 @@ def AllocateSharedPass : TK_GpuPass<"tk-allocate-shared", "::tk::tt::FuncOp"> {
   let summary = "places scratch in shared memory and orders it with barriers";
 }
 
+def OrderMemoryPass : TK_GpuPass<"tk-order-memory", "::tk::tt::FuncOp"> {
+  let summary = "puts barriers between loads and the stores of other threads that may overwrite what they read";
+}
+
 #endif

@@ -46,6 +46,8 @@ void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, un
   passes.addNestedPass<tt::FuncOp>(createAssignLayoutsPass(layouts));
   // Last, when every conversion that will exist is there.
   passes.addNestedPass<tt::FuncOp>(createAllocateSharedPass());
+  // The barriers for shared memory order loads and stores too, so only what is left needs one of its own.
+  passes.addNestedPass<tt::FuncOp>(createOrderMemoryPass());
 }
 
 } // namespace tk::compiler

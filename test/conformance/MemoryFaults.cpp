@@ -171,6 +171,65 @@ def k(p):
     x = load(p + i)
     store(p + 63 - i, x)
 )").inout(counting(DType::F32, 64), counting(DType::F32, 64, 63, -1));
+  // Whether the addresses overlap is known at run time only.
+  for (int64_t shift : {0, 3, 300, 1000}) {
+    Values initial = counting(DType::I32, 2048), expected = initial;
+    for (size_t i = 0; i < 512; ++i)
+      expected.bits[i + static_cast<size_t>(shift)] = i + 1;
+    suite.add("A40.shifted." + std::to_string(shift), R"(
+def k(p, shift):
+    i = arange(0, 512)
+    store(p + shift + i, load(p + i) + 1)
+)").inout(initial, expected).value(shift);
+  }
+  suite.add("A40.every_iteration", R"(
+def k(p):
+    i = arange(0, 256)
+    for j in range(3):
+        store(p + 255 - i, load(p + i))
+        debug_barrier()
+)").inout(counting(DType::F32, 256), counting(DType::F32, 256, 255, -1));
+  // What an iteration loads is overwritten by the next one.
+  suite.add("A40.next_iteration", R"(
+def k(p, n):
+    i = arange(0, 64)
+    v = load(p + i)
+    for j in range(n):
+        store(p + 64 * j + 63 - i, v)
+        v = load(p + 64 * (j + 1) + i)
+)").inout(counting(DType::I32, 320), generate(DType::I32, 320, [](size_t i) { return static_cast<double>(i < 256 ? i / 64 * 64 + 63 - i % 64 : i); })).value(int64_t(4));
+  suite.add("A40.in_a_branch", R"(
+def k(p, flag):
+    i = arange(0, 128)
+    x = zeros((128,), int32)
+    if flag > 2:
+        x = load(p + i)
+    store(p + 127 - i, x)
+)").inout(counting(DType::I32, 128), counting(DType::I32, 128, 127, -1)).value(int64_t(5));
+  suite.add("A40.scalar", R"(
+def k(p, out):
+    i = arange(0, 256)
+    x = load(p)
+    store(p, x + 1)
+    store(out + i, x + i)
+)").inout(filled(DType::I32, 1, 5), filled(DType::I32, 1, 6)).out(counting(DType::I32, 256, 5));
+  suite.add("A40.transposed", R"(
+def k(p, stride):
+    r = arange(0, 32)[:, None]
+    c = arange(0, 32)[None, :]
+    store(p + c * stride + r, load(p + r * stride + c))
+)").inout(counting(DType::I32, 1024), generate(DType::I32, 1024, [](size_t i) { return static_cast<double>(i % 32 * 32 + i / 32); })).value(int64_t(32));
+  suite.add("A40.atomic", R"(
+def k(p):
+    i = arange(0, 256)
+    atomic_add(p + 255 - i, load(p + i) * 1000, sem="relaxed")
+)").inout(counting(DType::I32, 256), generate(DType::I32, 256, [](size_t i) { return static_cast<double>(i + (255 - i) * 1000); }));
+  suite.add("A40.gathered", R"(
+def k(p, index):
+    i = arange(0, 256)
+    x = load(p + load(index + i))
+    store(p + i, x)
+)").inout(counting(DType::I32, 256), generate(DType::I32, 256, [](size_t i) { return static_cast<double>(i * 37 % 256); })).in(generate(DType::I32, 256, [](size_t i) { return static_cast<double>(i * 37 % 256); }));
 }
 
 void addHoisting(Suite &suite) {
