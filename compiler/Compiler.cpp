@@ -5,9 +5,10 @@
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/target/cpu/TargetName.h"
 #include "compiler/target/nvidia/NvidiaTarget.h"
+#include "compiler/tile/PaddedShapes.h"
 #include "dialects/ttg/TTG.h"
 #include "mlir/IR/Verifier.h"
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tk::compiler {
 
@@ -40,8 +41,8 @@ static lang::Place placeOf(mlir::LocationAttr location, const lang::ModuleScope 
   return place;
 }
 
-std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options,
-                                                           lang::Diagnostics &diagnostics) {
+std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleScope &scope, const std::string &kernel,
+                                                           const std::vector<lang::ParamSpec> &params, const Options &options, lang::Diagnostics &diagnostics) {
   const lang::ast::Function *function = scope.function(kernel);
   if (!function) {
     diagnostics.report(lang::Diag::UnknownKernel, {&scope.file(), {}}, kernel);
@@ -70,7 +71,8 @@ std::shared_ptr<Compiler::Elaboration> Compiler::elaborate(const lang::ModuleSco
 }
 
 /// Runs passes on the module; what MLIR reports becomes an error at the kernel.
-static bool runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build, const lang::ModuleScope &scope, const lang::ast::Function &kernel, bool time, lang::Diagnostics &diagnostics) {
+static bool runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> build, const lang::ModuleScope &scope,
+                      const lang::ast::Function &kernel, bool time, lang::Diagnostics &diagnostics) {
   std::string text;
   mlir::Location where = module.getLoc();
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
@@ -113,27 +115,31 @@ struct Job {
 
   /// ttg for an NVIDIA GPU.
   bool layOut() {
-    // Layouts are maps of bits.
     mlir::WalkResult found = module->walk([&](mlir::Operation *op) {
-      for (mlir::Type type : op->getResultTypes())
-        for (int64_t extent : tt::shapeOf(type))
-          if (extent & (extent - 1)) {
-            diagnostics.report(lang::Diag::TargetCannot, placeOf(op->getLoc(), scope, kernel),
-                               fmt::format("the extent {} of a tile is not a power of two, which `{}` can't lay out yet", extent, options.target));
-            return mlir::WalkResult::interrupt();
-          }
+      for (mlir::Type type : op->getResultTypes()) {
+        int64_t elements = mlir::ShapedType::getNumElements(paddedShape(tt::shapeOf(type)));
+        if (elements > tt::kMaxTileElements) {
+          diagnostics.report(lang::Diag::TargetCannot, placeOf(op->getLoc(), scope, kernel),
+                             fmt::format("a tile of shape ({}) takes {} elements on `{}`, which rounds extents up to powers of two; at most {} can be had",
+                                         fmt::join(tt::shapeOf(type), ", "), elements, options.target, tt::kMaxTileElements));
+          return mlir::WalkResult::interrupt();
+        }
+      }
       return mlir::WalkResult::advance();
     });
     if (found.wasInterrupted())
       return false;
-    return runPasses(*module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps); }, scope, kernel, options.timePasses, diagnostics);
+    return runPasses(
+        *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps); }, scope, kernel, options.timePasses,
+        diagnostics);
   }
   std::string lower(const nvidia::Target &target, nvidia::Stage stage, KernelAbi &abi) {
     if (!layOut())
       return "";
     nvidia::Output output = nvidia::lower(*module, target, options.fpFusion, stage, abi);
     if (output.error.empty() && abi.sharedBytes > target.maxSharedBytes)
-      output.error = fmt::format("the kernel needs {0} bytes of shared memory a program, {1} has {2}; use smaller tiles", abi.sharedBytes, options.target, target.maxSharedBytes);
+      output.error = fmt::format("the kernel needs {0} bytes of shared memory a program, {1} has {2}; use smaller tiles", abi.sharedBytes, options.target,
+                                 target.maxSharedBytes);
     if (!output.error.empty()) {
       diagnostics.report(lang::Diag::TargetCannot, placeOf(output.location, scope, kernel), output.error);
       return "";
@@ -150,8 +156,8 @@ static std::string textOf(mlir::ModuleOp module) {
   return text + "\n";
 }
 
-std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, Stage stage,
-                           lang::Diagnostics &diagnostics) {
+std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options,
+                           Stage stage, lang::Diagnostics &diagnostics) {
   const nvidia::Target *gpu = nvidia::findTarget(options.target);
   if (!isCpuTarget(options.target) && !gpu) {
     diagnostics.report(lang::Diag::UnknownTarget, {&scope.file(), {}}, options.target);
@@ -168,10 +174,8 @@ std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &ke
   KernelAbi abi;
   switch (stage) {
   case Stage::Tt:
-  case Stage::TtOpt:
-    return textOf(*job.module);
-  default:
-    break;
+  case Stage::TtOpt: return textOf(*job.module);
+  default: break;
   }
   if (gpu) {
     if (stage == Stage::Ttg)
@@ -179,21 +183,16 @@ std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &ke
     return job.lower(*gpu, stage == Stage::Llvm ? nvidia::Stage::Llvm : nvidia::Stage::Ptx, abi);
   }
   switch (stage) {
-  case Stage::Ttg:
-    diagnostics.report(lang::Diag::StageUnavailable, {&scope.file(), {}}, "ttg", options.target);
-    return "";
-  case Stage::Llvm:
-    return job.lower(cpu::CpuStage::Llvm).code;
-  case Stage::Asm:
-    return job.lower(cpu::CpuStage::Assembly).code;
-  case Stage::Bin:
-    return job.lower(cpu::CpuStage::Object).code;
-  default:
-    return "";
+  case Stage::Ttg: diagnostics.report(lang::Diag::StageUnavailable, {&scope.file(), {}}, "ttg", options.target); return "";
+  case Stage::Llvm: return job.lower(cpu::CpuStage::Llvm).code;
+  case Stage::Asm: return job.lower(cpu::CpuStage::Assembly).code;
+  case Stage::Bin: return job.lower(cpu::CpuStage::Object).code;
+  default: return "";
   }
 }
 
-CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, lang::Diagnostics &diagnostics) {
+CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options,
+                                 lang::Diagnostics &diagnostics) {
   CompiledKernel result;
   const nvidia::Target *gpu = nvidia::findTarget(options.target);
   if (!isCpuTarget(options.target) && !gpu) {

@@ -29,6 +29,10 @@ def RewritePointersPass : TK_Pass<"tk-rewrite-pointers", "::tk::tt::FuncOp"> {
   let summary = "tiles of pointers become a scalar base and a tile of offsets";
 }
 
+def PadTilesPass : TK_Pass<"tk-pad-tiles", "::tk::tt::FuncOp"> {
+  let summary = "the extents of tiles become powers of two, with guards where padding would be seen";
+}
+
 def ExpandMathPass : TK_Pass<"tk-expand-math", "::mlir::ModuleOp"> {
   let summary = "elementary functions become the inlined arithmetic of the math library";
   let options = [Option<"keepNative", "keep-native", "bool", "false", "keep the functions of fp32 that GPUs compute themselves (exp, exp2, rsqrt) where their error is allowed (afn)">];

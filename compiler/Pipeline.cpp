@@ -33,6 +33,8 @@ void buildCpuPipeline(mlir::OpPassManager &passes) {
 
 void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps) {
   inlineEverything(passes);
+  // Layouts are maps of bits. As early as that, while there are few operations: what makes masks and indices is simplified and hoisted with the rest.
+  passes.addNestedPass<tt::FuncOp>(createPadTilesPass());
   // The library's functions before layouts, so that their steps are ordinary elementwise operations; what the machine computes itself stays.
   ExpandMathPassOptions math;
   math.keepNative = true;

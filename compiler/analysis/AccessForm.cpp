@@ -247,7 +247,8 @@ static AffineForm sum(const AffineForm &left, const AffineForm &right, bool subt
   for (auto [stride, other] : llvm::zip(form.strides, right.strides))
     stride = combine(stride, other);
   for (const Residue &residue : right.residues) {
-    auto same = llvm::find_if(form.residues, [&](const Residue &known) { return known.tile == residue.tile && known.axes == residue.axes && known.extension == residue.extension; });
+    auto same = llvm::find_if(
+        form.residues, [&](const Residue &known) { return known.tile == residue.tile && known.axes == residue.axes && known.extension == residue.extension; });
     if (same == form.residues.end())
       form.residues.push_back({residue.tile, residue.axes, combine(ScalarExpr(form.width), residue.factor), residue.extension});
     else if (same->factor = combine(same->factor, residue.factor); same->factor.isZero())
@@ -314,7 +315,7 @@ std::optional<Access> AccessAnalysis::accessOf(Operation *op) {
   else if (auto update = dyn_cast<tt::AtomicRMWOp>(op))
     pointer = update.getPtr(), mask = update.getMask();
   else if (auto swap = dyn_cast<tt::AtomicCASOp>(op))
-    pointer = swap.getPtr();
+    pointer = swap.getPtr(), mask = swap.getMask();
   else
     return std::nullopt;
 

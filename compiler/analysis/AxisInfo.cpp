@@ -305,7 +305,7 @@ int64_t AxisInfoAnalysis::vectorWidth(Operation *access, Axis axis) {
   } else if (auto rmw = dyn_cast<tt::AtomicRMWOp>(access)) {
     pointer = rmw.getPtr(), mask = rmw.getMask();
   } else if (auto swap = dyn_cast<tt::AtomicCASOp>(access)) {
-    pointer = swap.getPtr();
+    pointer = swap.getPtr(), mask = swap.getMask();
   }
   if (!pointer || !tt::isTile(pointer.getType()))
     return 1;

@@ -1,7 +1,7 @@
 // Atomic operations, one element after another in row-major order, returning the old values.
 //
-// Programs run in order here; another execution may interleave them otherwise. Integer results are taken as they come. A sum of floats is bounded by what any order of its
-// addends can give (AtomicSum); a value returned by such an addition is uncertain once the order is free.
+// Programs run in order here; another execution may interleave them otherwise. Integer results are taken as they come. A sum of floats is bounded by what any
+// order of its addends can give (AtomicSum); a value returned by such an addition is uncertain once the order is free.
 #include "compiler/interpret/ErrorBound.h"
 #include "dialects/tt/TT.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,7 +37,8 @@ Element combineInt(tt::RMWOp kind, ElementType type, Element old, Element value)
   case tt::RMWOp::AND: result = old.i & value.i; break;
   case tt::RMWOp::OR: result = old.i | value.i; break;
   case tt::RMWOp::XOR: result = old.i ^ value.i; break;
-  case tt::RMWOp::ADD: case tt::RMWOp::FADD: result = old.i + value.i; break;
+  case tt::RMWOp::ADD:
+  case tt::RMWOp::FADD: result = old.i + value.i; break;
   case tt::RMWOp::MAX: result = a > b ? old.i : value.i; break;
   case tt::RMWOp::MIN: result = a < b ? old.i : value.i; break;
   case tt::RMWOp::UMAX: result = std::max(old.i, value.i); break;
@@ -49,9 +50,12 @@ Element combineInt(tt::RMWOp kind, ElementType type, Element old, Element value)
 
 bool combineFloat(tt::RMWOp kind, Format format, double old, double value, double &result) {
   switch (kind) {
-  case tt::RMWOp::ADD: case tt::RMWOp::FADD: result = roundResult(format, old + value); return true;
-  case tt::RMWOp::MAX: case tt::RMWOp::UMAX: result = orderOf(format, old) > orderOf(format, value) ? old : value; return true;
-  case tt::RMWOp::MIN: case tt::RMWOp::UMIN: result = orderOf(format, old) < orderOf(format, value) ? old : value; return true;
+  case tt::RMWOp::ADD:
+  case tt::RMWOp::FADD: result = roundResult(format, old + value); return true;
+  case tt::RMWOp::MAX:
+  case tt::RMWOp::UMAX: result = orderOf(format, old) > orderOf(format, value) ? old : value; return true;
+  case tt::RMWOp::MIN:
+  case tt::RMWOp::UMIN: result = orderOf(format, old) < orderOf(format, value) ? old : value; return true;
   case tt::RMWOp::XCHG: result = value; return true;
   default: return false;
   }
@@ -127,17 +131,21 @@ void atomicUpdate(Machine &m, const Instruction &i) {
 void compareAndSwap(Machine &m, const Instruction &i) {
   auto op = cast<tt::AtomicCASOp>(i.op);
   const Tile &pointer = m.in(i, 0), &expected = m.in(i, 1), &value = m.in(i, 2);
+  const Tile *mask = i.operands.size() > 3 ? &m.in(i, 3) : nullptr;
   Tile &r = m.out(i);
   unsigned bytes = r.type.bytes();
   ++m.executed;
   for (size_t k = 0, count = r.size(); k < count; ++k) {
+    r[k].i = 0;
+    if (mask && !(*mask)[k].i)
+      continue;
     uint64_t address = pointer[k].i;
     if (!accessibleAtomic(m, i, op.getPtr().getType(), k, address, bytes))
       return;
     uint64_t old = Memory::read(address, bytes);
     r[k] = fromMemory(r.type, old);
     double oldBound = m.memory.boundOf(address, bytes);
-    bool doubtful = m.task->doubt || pointer.error(k) != 0 || expected.error(k) != 0 || oldBound != 0;
+    bool doubtful = m.task->doubt || pointer.error(k) != 0 || expected.error(k) != 0 || (mask && mask->error(k) != 0) || oldBound != 0;
     if (old == toMemory(r.type, expected[k])) {
       m.memory.write(address, bytes, toMemory(r.type, value[k]));
       m.memory.setBound(address, bytes, doubtful ? infinity() : value.error(k));

@@ -1,8 +1,8 @@
 // Atomic operations on global memory, once for each distinct element of a tile, or once a program for a scalar.
 //
-// Threads that hold an element besides the one that updates it get the old value from that one: by a shuffle where they are lanes of its warp, else through shared memory.
-// The order that the operation asks for is the program's: what any of its threads wrote comes before an atomic that releases, and what any of them reads comes after one
-// that acquires; the barriers say so, and the memory model's causality carries it on.
+// Threads that hold an element besides the one that updates it get the old value from that one: by a shuffle where they are lanes of its warp, else through
+// shared memory. The order that the operation asks for is the program's: what any of its threads wrote comes before an atomic that releases, and what any of
+// them reads comes after one that acquires; the barriers say so, and the memory model's causality carries it on.
 #include "compiler/lower/GpuEmitter.h"
 #include "compiler/lower/Scratch.h"
 
@@ -23,7 +23,7 @@ struct Atomic {
       sem = rmw.getSem(), scope = rmw.getScope(), update = rmw.getAtomicRmwOp();
     } else {
       auto swap = mlir::cast<tt::AtomicCASOp>(op);
-      pointer = swap.getPtr(), value = swap.getVal(), expected = swap.getCmp();
+      pointer = swap.getPtr(), value = swap.getVal(), expected = swap.getCmp(), mask = swap.getMask();
       sem = swap.getSem(), scope = swap.getScope();
     }
   }

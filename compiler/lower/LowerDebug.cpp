@@ -9,13 +9,10 @@
 using namespace llvm;
 namespace tk::lower {
 
-/// On prints and assertions whose operands were padded.
-static constexpr StringLiteral kTrueShapeName = "tk.shape";
-
 /// The true extents of an operand whose tile was padded: the attribute has a list of them an operand, empty for what is not padded.
 static SmallVector<int64_t> trueShape(mlir::Operation *op, unsigned operand) {
   ArrayRef<int64_t> padded = tt::shapeOf(op->getOperand(operand).getType());
-  if (auto shapes = op->getAttrOfType<mlir::ArrayAttr>(kTrueShapeName); shapes && operand < shapes.size())
+  if (auto shapes = op->getAttrOfType<mlir::ArrayAttr>(tt::kTrueShapeName); shapes && operand < shapes.size())
     if (auto shape = mlir::dyn_cast<mlir::DenseI64ArrayAttr>(shapes[operand]); shape && size_t(shape.size()) == padded.size())
       return SmallVector<int64_t>(shape.asArrayRef());
   return SmallVector<int64_t>(padded);

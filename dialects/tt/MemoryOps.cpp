@@ -169,7 +169,8 @@ LogicalResult AtomicRMWOp::verify() {
 
 LogicalResult AtomicCASOp::verify() {
   Type type = pointeesOf(getPtr().getType());
-  return success(succeeded(verifyType(*this, "cmp", type, getCmp().getType(), "CAS1")) &&
-                 succeeded(verifyType(*this, "val", type, getVal().getType(), "CAS1")) &&
-                 succeeded(verifyType(*this, "result", type, getResult().getType(), "CAS1")));
+  if (failed(verifyType(*this, "cmp", type, getCmp().getType(), "CAS1")) || failed(verifyType(*this, "val", type, getVal().getType(), "CAS1")) ||
+      failed(verifyType(*this, "result", type, getResult().getType(), "CAS1")))
+    return failure();
+  return getMask() ? verifyType(*this, "mask", maskTypeFor(type), getMask().getType(), "CAS2") : success();
 }

@@ -95,10 +95,13 @@ def TT_AtomicRMWOp : TT_Op<"atomic_rmw"> {
 
 def TT_AtomicCASOp : TT_Op<"atomic_cas"> {
   let summary = "atomic compare and swap; the result is the old value";
-  let description = "The comparison is of bits. CAS1. `cmp`, `val` and the result have the pointer's shape and pointee.";
-  let arguments = (ins Arg<TT_PtrLike, "", [MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>:$ptr, TT_Value:$cmp, TT_Value:$val, TT_MemSemantic:$sem, TT_MemSyncScope:$scope);
+  let description = [{
+    The comparison is of bits. CAS1. `cmp`, `val` and the result have the pointer's shape and pointee. CAS2. `mask` has that shape and element type i1.
+  }];
+  let arguments = (ins Arg<TT_PtrLike, "", [MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>:$ptr, TT_Value:$cmp, TT_Value:$val,
+                       Optional<TT_I1Like>:$mask, TT_MemSemantic:$sem, TT_MemSyncScope:$scope);
   let results = (outs TT_Value:$result);
-  let assemblyFormat = "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat = "$sem `,` $scope `,` $ptr `,` $cmp `,` $val (`,` $mask^)? attr-dict `:` functional-type(operands, $result)";
   let hasVerifier = 1;
 }
 

@@ -54,6 +54,8 @@ inline mlir::Type withShapeOf(mlir::Type element, mlir::Type like) {
 bool isScalarType(mlir::Type type);
 /// The most elements a tile may have.
 inline constexpr int64_t kMaxTileElements = int64_t(1) << 20;
+/// On prints and assertions whose operands were padded to powers of two: the true extents, a list an operand, empty for one that is not padded.
+inline constexpr llvm::StringLiteral kTrueShapeName = "tk.shape";
 /// At least one axis, every extent at least 1, at most kMaxTileElements elements.
 bool isTileShape(llvm::ArrayRef<int64_t> shape);
 /// The type of what a pointer, or each pointer of a tile, points to, in that shape. Null when `type` is neither.

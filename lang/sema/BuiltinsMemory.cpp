@@ -15,7 +15,8 @@ std::optional<tt::CacheModifier> cacheModifier(Elaborator &e, const BoundCall &c
     mode = isStore ? llvm::StringSwitch<std::optional<M>>(*text).Case(".wb", M::WB).Case(".wt", M::WT).Default(std::nullopt)
                    : llvm::StringSwitch<std::optional<M>>(*text).Case(".ca", M::CA).Case(".cv", M::CV).Default(std::nullopt);
   if (!mode)
-    e.error(call.values[index].range, Diag::BadChoice, *text, std::string("cache_modifier"), std::string(isStore ? "`.wb`, `.cg`, `.cs` or `.wt`" : "`.ca`, `.cg`, `.cs` or `.cv`"));
+    e.error(call.values[index].range, Diag::BadChoice, *text, std::string("cache_modifier"),
+            std::string(isStore ? "`.wb`, `.cg`, `.cs` or `.wt`" : "`.ca`, `.cg`, `.cs` or `.cv`"));
   return mode;
 }
 
@@ -24,7 +25,11 @@ std::optional<tt::EvictionPolicy> evictionPolicy(Elaborator &e, const BoundCall 
   if (!text)
     return std::nullopt;
   using P = tt::EvictionPolicy;
-  auto policy = llvm::StringSwitch<std::optional<P>>(*text).Cases({"", "evict_normal"}, P::NORMAL).Case("evict_first", P::EVICT_FIRST).Case("evict_last", P::EVICT_LAST).Default(std::nullopt);
+  auto policy = llvm::StringSwitch<std::optional<P>>(*text)
+                    .Cases({"", "evict_normal"}, P::NORMAL)
+                    .Case("evict_first", P::EVICT_FIRST)
+                    .Case("evict_last", P::EVICT_LAST)
+                    .Default(std::nullopt);
   if (!policy)
     e.error(call.values[index].range, Diag::BadChoice, *text, std::string("eviction_policy"), std::string("`evict_first`, `evict_last` or `evict_normal`"));
   return policy;
@@ -104,11 +109,13 @@ Value BuiltinHandlers::load(Elaborator &e, const BoundCall &call) {
   if (!e.broadcastAll(operands, "`tl.load`", call.range))
     return Value();
   mlir::Type result = e.mlirType(type, operands[0].shape());
-  auto op = tt::LoadOp::create(e.builder, e.loc(call.range), result, operands[0].ssa, mask ? operands[1].ssa : mlir::Value(), other ? operands[2].ssa : mlir::Value(), *cache, *evict, *isVolatile);
+  auto op = tt::LoadOp::create(e.builder, e.loc(call.range), result, operands[0].ssa, mask ? operands[1].ssa : mlir::Value(),
+                               other ? operands[2].ssa : mlir::Value(), *cache, *evict, *isVolatile);
   return Runtime{op, type};
 }
 
-Value storeThrough(Elaborator &e, const Runtime &pointer, const Value &value, std::optional<Runtime> mask, tt::CacheModifier cache, tt::EvictionPolicy evict, SourceRange range) {
+Value storeThrough(Elaborator &e, const Runtime &pointer, const Value &value, std::optional<Runtime> mask, tt::CacheModifier cache, tt::EvictionPolicy evict,
+                   SourceRange range) {
   if (!pointer.isTile() && mask && mask->isTile())
     return e.error(range, Diag::ScalarPointerTileMask, std::string("mask"));
   std::optional<Runtime> stored = e.cast(value, pointee(pointer), range);
@@ -139,7 +146,12 @@ static std::optional<tt::MemSemantic> semantic(Elaborator &e, const BoundCall &c
   if (!text)
     return std::nullopt;
   using S = tt::MemSemantic;
-  auto value = llvm::StringSwitch<std::optional<S>>(*text).Cases({"", "acq_rel"}, S::ACQUIRE_RELEASE).Case("acquire", S::ACQUIRE).Case("release", S::RELEASE).Case("relaxed", S::RELAXED).Default(std::nullopt);
+  auto value = llvm::StringSwitch<std::optional<S>>(*text)
+                   .Cases({"", "acq_rel"}, S::ACQUIRE_RELEASE)
+                   .Case("acquire", S::ACQUIRE)
+                   .Case("release", S::RELEASE)
+                   .Case("relaxed", S::RELAXED)
+                   .Default(std::nullopt);
   if (!value)
     e.error(call.values[index].range, Diag::BadChoice, *text, std::string("sem"), std::string("`acquire`, `release`, `acq_rel` or `relaxed`"));
   return value;
@@ -175,7 +187,8 @@ static std::optional<Atomic> atomicOperands(Elaborator &e, const BoundCall &call
   std::optional<tt::MemSemantic> sem = semantic(e, call, 3);
   std::optional<tt::MemSyncScope> scope = syncScope(e, call, 4);
   std::optional<Runtime> value = e.cast(call[1], pointee(*pointer), call.values[1].range);
-  if (!sem || !scope || !value || !fitToPointer(e, *value, *pointer, "val", call.values[1].range) || (atomic.mask && !fitToPointer(e, *atomic.mask, *pointer, "mask", call.values[2].range)))
+  if (!sem || !scope || !value || !fitToPointer(e, *value, *pointer, "val", call.values[1].range) ||
+      (atomic.mask && !fitToPointer(e, *atomic.mask, *pointer, "mask", call.values[2].range)))
     return std::nullopt;
   atomic.pointer = *pointer;
   atomic.value = *value;
@@ -184,10 +197,14 @@ static std::optional<Atomic> atomicOperands(Elaborator &e, const BoundCall &call
   return atomic;
 }
 
-static Value atomicType(Elaborator &e, const BoundCall &call, const Runtime &pointer) { return e.error(call.values[0].range, Diag::AtomicType, call.info->display, typeText(pointee(pointer), {})); }
+static Value atomicType(Elaborator &e, const BoundCall &call, const Runtime &pointer) {
+  return e.error(call.values[0].range, Diag::AtomicType, call.info->display, typeText(pointee(pointer), {}));
+}
 
-static Value emitAtomic(Elaborator &e, const BoundCall &call, const Atomic &atomic, tt::RMWOp op, const Runtime &pointer, const Runtime &value, std::optional<Runtime> mask) {
-  auto result = tt::AtomicRMWOp::create(e.builder, e.loc(call.range), value.ssa.getType(), op, pointer.ssa, value.ssa, mask ? mask->ssa : mlir::Value(), atomic.sem, atomic.scope);
+static Value emitAtomic(Elaborator &e, const BoundCall &call, const Atomic &atomic, tt::RMWOp op, const Runtime &pointer, const Runtime &value,
+                        std::optional<Runtime> mask) {
+  auto result = tt::AtomicRMWOp::create(e.builder, e.loc(call.range), value.ssa.getType(), op, pointer.ssa, value.ssa, mask ? mask->ssa : mlir::Value(),
+                                        atomic.sem, atomic.scope);
   return Runtime{result, value.type};
 }
 
@@ -226,7 +243,8 @@ Value BuiltinHandlers::atomicXchg(Elaborator &e, const BoundCall &call) {
   return emitAtomic(e, call, *atomic, tt::RMWOp::XCHG, atomic->pointer, atomic->value, atomic->mask);
 }
 
-/// Floats are ordered as integers: those with the sign bit clear as signed numbers, the others as unsigned ones, whose order is reversed. Each lane takes part in one of the two atomics.
+/// Floats are ordered as integers: those with the sign bit clear as signed numbers, the others as unsigned ones, whose order is reversed. Each lane takes part
+/// in one of the two atomics.
 static Value floatMinMax(Elaborator &e, const BoundCall &call, const Atomic &atomic, bool isMax) {
   namespace arith = mlir::arith;
   mlir::Location at = e.loc(call.range);
@@ -237,7 +255,8 @@ static Value floatMinMax(Elaborator &e, const BoundCall &call, const Atomic &ato
   Runtime value{tt::BitcastOp::create(e.builder, at, e.mlirType(integer, shape), atomic.value.ssa), integer};
   mlir::Value zero = e.placeholder(value.ssa.getType(), at);
   TypeValue boolean{DType::I1, 0, false};
-  Runtime positive{arith::CmpIOp::create(e.builder, at, arith::CmpIPredicate::sge, value.ssa, zero), boolean}, negative{arith::CmpIOp::create(e.builder, at, arith::CmpIPredicate::slt, value.ssa, zero), boolean};
+  Runtime positive{arith::CmpIOp::create(e.builder, at, arith::CmpIPredicate::sge, value.ssa, zero), boolean},
+      negative{arith::CmpIOp::create(e.builder, at, arith::CmpIPredicate::slt, value.ssa, zero), boolean};
   mlir::Value sign = positive.ssa;
   if (atomic.mask) {
     positive.ssa = arith::AndIOp::create(e.builder, at, positive.ssa, atomic.mask->ssa);
@@ -288,7 +307,9 @@ Value BuiltinHandlers::atomicCas(Elaborator &e, const BoundCall &call) {
   }
   if (!sem || !scope)
     return Value();
-  return Runtime{tt::AtomicCASOp::create(e.builder, e.loc(call.range), operands[0]->ssa.getType(), pointer->ssa, operands[0]->ssa, operands[1]->ssa, *sem, *scope), type};
+  return Runtime{tt::AtomicCASOp::create(e.builder, e.loc(call.range), operands[0]->ssa.getType(), pointer->ssa, operands[0]->ssa, operands[1]->ssa,
+                                         mlir::Value(), *sem, *scope),
+                 type};
 }
 
 Value BuiltinHandlers::debugBarrier(Elaborator &e, const BoundCall &call) {

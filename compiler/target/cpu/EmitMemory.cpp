@@ -1,6 +1,6 @@
 // Loads and stores. Before a row's lane loop each access is looked at once: whether it is contiguous along the lanes, its address at lane 0, and how far
-// its mask is true (a prefix of the row). In the loop a contiguous access is one vector access, masked only in the row's rest; anything else is a gather or scatter.
-// Lanes that are off never touch memory.
+// its mask is true (a prefix of the row). In the loop a contiguous access is one vector access, masked only in the row's rest; anything else is a gather or
+// scatter. Lanes that are off never touch memory.
 #include "compiler/target/cpu/Emitter.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/IR/Intrinsics.h"
@@ -31,7 +31,8 @@ bool Emitter::tileAddress(mlir::Value pointer, mlir::Value &base, mlir::Value &o
 Value *Emitter::noWrap(mlir::Value value, int64_t stride, const Point &point, int64_t extent) {
   int64_t low, high;
   unsigned bits = tt::elementType(value.getType()).getIntOrFloatBitWidth();
-  if (stride == 0 || (constantRange(value, low, high) && APInt(64, low, true).getSignificantBits() <= bits && APInt(64, high, true).getSignificantBits() <= bits))
+  if (stride == 0 ||
+      (constantRange(value, low, high) && APInt(64, low, true).getSignificantBits() <= bits && APInt(64, high, true).getSignificantBits() <= bits))
     return nullptr;
   Value *first = evalScalar(value, point);
   APInt travel(bits, std::abs(stride) * (extent - 1));
@@ -224,7 +225,8 @@ LaneValue Emitter::emitLoad(tt::LoadOp op, const Row &row, const Point &point, V
     bits = mask ? b.CreateMaskedLoad(type, address, align, mask, Constant::getNullValue(type)) : (Value *)b.CreateAlignedLoad(type, address, align);
   } else {
     Value *addresses = evalVector(op.getPtr(), point);
-    bits = b.CreateMaskedGather(type, addresses, align, mask ? mask : Constant::getAllOnesValue(FixedVectorType::get(b.getInt1Ty(), point.lanes)), Constant::getNullValue(type));
+    bits = b.CreateMaskedGather(type, addresses, align, mask ? mask : Constant::getAllOnesValue(FixedVectorType::get(b.getInt1Ty(), point.lanes)),
+                                Constant::getNullValue(type));
   }
   Value *value = fromMemory(bits, element);
   if (op.getOther() && op.getMask() && !allOn)
@@ -245,7 +247,8 @@ void Emitter::emitStore(tt::StoreOp op, const Row &row, const Point &point, Valu
   Value *bits = toMemory(evalVector(op.getValue(), point), element);
   Align align(tt::bytesOf(element));
   if (!access.contiguous) {
-    b.CreateMaskedScatter(bits, evalVector(op.getPtr(), point), align, mask ? mask : Constant::getAllOnesValue(FixedVectorType::get(b.getInt1Ty(), point.lanes)));
+    b.CreateMaskedScatter(bits, evalVector(op.getPtr(), point), align,
+                          mask ? mask : Constant::getAllOnesValue(FixedVectorType::get(b.getInt1Ty(), point.lanes)));
     return;
   }
   Value *address = b.CreateGEP(b.getInt8Ty(), access.rowBase, b.CreateMul(point.index[point.laneDim], i64(tt::bytesOf(element)), "", true, true));
@@ -272,6 +275,13 @@ void Emitter::emitAtomic(mlir::Operation *op, const Point &point) {
   mlir::Type element = tt::elementType(result.getType());
   auto at = [&](mlir::Value value) { return evalScalar(value, point); };
   Type *type = registerType(element), *memory = memoryType(element);
+  // Through a slot that holds 0 where the mask is off.
+  auto masked = [&](mlir::Value mask, function_ref<void(Value *)> make) {
+    Value *slot = local(type, "old");
+    b.CreateStore(Constant::getNullValue(type), slot);
+    mask ? ifThen(at(mask), [&] { make(slot); }) : make(slot);
+    return b.CreateLoad(type, slot);
+  };
   Value *old;
   if (auto swap = mlir::dyn_cast<tt::AtomicCASOp>(op)) {
     auto asBits = [&](Value *value) { // compared as bits
@@ -279,22 +289,26 @@ void Emitter::emitAtomic(mlir::Operation *op, const Point &point) {
       return bits->getType()->isFloatingPointTy() ? b.CreateBitCast(bits, b.getIntNTy(bits->getType()->getPrimitiveSizeInBits())) : bits;
     };
     AtomicOrdering order = orderingOf(swap.getSem());
-    Value *pair = b.CreateAtomicCmpXchg(at(swap.getPtr()), asBits(at(swap.getCmp())), asBits(at(swap.getVal())), Align(tt::bytesOf(element)), order, AtomicCmpXchgInst::getStrongestFailureOrdering(order));
-    Value *bits = b.CreateExtractValue(pair, 0);
-    old = fromMemory(bits->getType() == memory ? bits : b.CreateBitCast(bits, memory), element);
+    old = masked(swap.getMask(), [&](Value *slot) {
+      Value *pair = b.CreateAtomicCmpXchg(at(swap.getPtr()), asBits(at(swap.getCmp())), asBits(at(swap.getVal())), Align(tt::bytesOf(element)), order,
+                                          AtomicCmpXchgInst::getStrongestFailureOrdering(order));
+      Value *bits = b.CreateExtractValue(pair, 0);
+      b.CreateStore(fromMemory(bits->getType() == memory ? bits : b.CreateBitCast(bits, memory), element), slot);
+    });
   } else {
     auto rmw = mlir::cast<tt::AtomicRMWOp>(op);
     Value *address = at(rmw.getPtr()), *value = at(rmw.getVal());
-    Value *slot = local(type, "old");
-    b.CreateStore(Constant::getNullValue(type), slot);
-    auto update = [&] {
-      static const std::pair<tt::RMWOp, AtomicRMWInst::BinOp> table[] = {
-          {tt::RMWOp::AND, AtomicRMWInst::And}, {tt::RMWOp::OR, AtomicRMWInst::Or},     {tt::RMWOp::XOR, AtomicRMWInst::Xor},   {tt::RMWOp::ADD, AtomicRMWInst::Add},   {tt::RMWOp::FADD, AtomicRMWInst::FAdd},
-          {tt::RMWOp::MAX, AtomicRMWInst::Max}, {tt::RMWOp::MIN, AtomicRMWInst::Min},   {tt::RMWOp::UMAX, AtomicRMWInst::UMax}, {tt::RMWOp::UMIN, AtomicRMWInst::UMin}, {tt::RMWOp::XCHG, AtomicRMWInst::Xchg}};
+    old = masked(rmw.getMask(), [&](Value *slot) {
+      static const std::pair<tt::RMWOp, AtomicRMWInst::BinOp> table[] = {{tt::RMWOp::AND, AtomicRMWInst::And},   {tt::RMWOp::OR, AtomicRMWInst::Or},
+                                                                         {tt::RMWOp::XOR, AtomicRMWInst::Xor},   {tt::RMWOp::ADD, AtomicRMWInst::Add},
+                                                                         {tt::RMWOp::FADD, AtomicRMWInst::FAdd}, {tt::RMWOp::MAX, AtomicRMWInst::Max},
+                                                                         {tt::RMWOp::MIN, AtomicRMWInst::Min},   {tt::RMWOp::UMAX, AtomicRMWInst::UMax},
+                                                                         {tt::RMWOp::UMIN, AtomicRMWInst::UMin}, {tt::RMWOp::XCHG, AtomicRMWInst::Xchg}};
       AtomicOrdering order = orderingOf(rmw.getSem());
       if (isNarrowFloat(element)) {
         // Compare-and-swap of the bits until nobody came between.
-        BasicBlock *before = b.GetInsertBlock(), *loop = BasicBlock::Create(context, "retry", function), *after = BasicBlock::Create(context, "updated", function);
+        BasicBlock *before = b.GetInsertBlock(), *loop = BasicBlock::Create(context, "retry", function),
+                   *after = BasicBlock::Create(context, "updated", function);
         LoadInst *first = b.CreateAlignedLoad(memory, address, Align(tt::bytesOf(element)));
         first->setAtomic(AtomicOrdering::Monotonic);
         b.CreateBr(loop);
@@ -303,7 +317,8 @@ void Emitter::emitAtomic(mlir::Operation *op, const Point &point) {
         seen->addIncoming(first, before);
         Value *was = decodeFloat(b, seen, element);
         Value *sum = rmw.getAtomicRmwOp() == tt::RMWOp::XCHG ? value : roundFloat(b, b.CreateFAdd(was, value), element);
-        Value *pair = b.CreateAtomicCmpXchg(address, seen, encodeFloat(b, sum, element), Align(tt::bytesOf(element)), order, AtomicCmpXchgInst::getStrongestFailureOrdering(order));
+        Value *pair = b.CreateAtomicCmpXchg(address, seen, encodeFloat(b, sum, element), Align(tt::bytesOf(element)), order,
+                                            AtomicCmpXchgInst::getStrongestFailureOrdering(order));
         seen->addIncoming(b.CreateExtractValue(pair, 0), loop);
         b.CreateCondBr(b.CreateExtractValue(pair, 1), after, loop);
         b.SetInsertPoint(after);
@@ -313,12 +328,7 @@ void Emitter::emitAtomic(mlir::Operation *op, const Point &point) {
       for (auto [kind, operation] : table)
         if (kind == rmw.getAtomicRmwOp())
           b.CreateStore(b.CreateAtomicRMW(operation, address, value, Align(tt::bytesOf(element)), order), slot);
-    };
-    if (rmw.getMask())
-      ifThen(at(rmw.getMask()), update);
-    else
-      update();
-    old = b.CreateLoad(type, slot);
+    });
   }
   if (tt::isTile(result.getType()))
     remember(result, point, {old, false});

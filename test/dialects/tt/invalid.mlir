@@ -177,6 +177,14 @@ tt.func private @CAS1(%p: !tt.ptr<i32>, %v: i32, %w: i64) {
 
 // -----
 
+tt.func private @CAS2(%p: tensor<4x!tt.ptr<i32>>, %v: tensor<4xi32>, %m: i1) {
+  // expected-error @below {{`mask` must be 'tensor<4xi1>', found 'i1' [CAS2]}}
+  %0 = tt.atomic_cas relaxed, gpu, %p, %v, %v, %m : (tensor<4x!tt.ptr<i32>>, tensor<4xi32>, tensor<4xi32>, i1) -> tensor<4xi32>
+  tt.return
+}
+
+// -----
+
 tt.func private @MR1() {
   // expected-error @below {{end must be greater than start, found [4, 4) [MR1]}}
   %0 = tt.make_range {start = 4 : i32, end = 4 : i32} : tensor<4xi32>

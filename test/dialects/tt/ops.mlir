@@ -64,6 +64,8 @@ tt.func public @memory(%p: !tt.ptr<f32>, %o: tensor<8xi32>, %m: tensor<8xi1>, %v
   %a1 = tt.atomic_rmw exch, relaxed, sys, %p, %sv : (!tt.ptr<f32>, f32) -> f32
   // CHECK: tt.atomic_cas acquire, cta, %{{.*}}, %{{.*}}, %{{.*}} : (!tt.ptr<f32>, f32, f32) -> f32
   %a2 = tt.atomic_cas acquire, cta, %p, %sv, %a1 : (!tt.ptr<f32>, f32, f32) -> f32
+  // CHECK: tt.atomic_cas acquire, cta, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : (!tt.ptr<f32>, f32, f32, i1) -> f32
+  %a3 = tt.atomic_cas acquire, cta, %p, %sv, %a1, %sm : (!tt.ptr<f32>, f32, f32, i1) -> f32
   // CHECK: tt.ptr_to_int %{{.*}} : tensor<8x!tt.ptr<f32>> -> tensor<8xi64>
   %i = tt.ptr_to_int %q : tensor<8x!tt.ptr<f32>> -> tensor<8xi64>
   // CHECK: tt.int_to_ptr %{{.*}} : tensor<8xi64> -> tensor<8x!tt.ptr<i8>>
