@@ -130,8 +130,8 @@ struct Job {
     if (found.wasInterrupted())
       return false;
     return runPasses(
-        *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps); }, scope, kernel, options.timePasses,
-        diagnostics);
+        *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps, options.numStages); }, scope, kernel,
+        options.timePasses, diagnostics);
   }
   std::string lower(const nvidia::Target &target, nvidia::Stage stage, KernelAbi &abi) {
     if (!layOut())

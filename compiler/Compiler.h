@@ -22,7 +22,8 @@ struct Options {
   bool fpFusion = false;
   bool strictTriton = false;
   bool timePasses = false;
-  unsigned numWarps = 4; // of a GPU's block, a power of two
+  unsigned numWarps = 4;  // of a GPU's block, a power of two
+  unsigned numStages = 0; // rounds of a loop under way at once on a GPU; 0: 3 where copies are asynchronous (sm_80 and later), else 1, which means no pipelining
 };
 
 // The calling convention of a compiled kernel, as data.

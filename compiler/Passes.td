@@ -56,6 +56,12 @@ def AssignLayoutsPass : TK_GpuPass<"tk-assign-layouts", "::tk::tt::FuncOp"> {
                  Option<"numWarps", "num-warps", "unsigned", "4", "warps of a block, a power of two">];
 }
 
+def PipelineLoopsPass : TK_GpuPass<"tk-pipeline-loops", "::tk::tt::FuncOp"> {
+  let summary = "loads that feed products run ahead of their loop, through slots of shared memory";
+  let options = [Option<"target", "target", "std::string", "\"sm_80\"", "row of target/nvidia/Targets.def">,
+                 Option<"numStages", "num-stages", "unsigned", "0", "rounds of a loop that are under way; 0: as suits the target">];
+}
+
 def AllocateSharedPass : TK_GpuPass<"tk-allocate-shared", "::tk::tt::FuncOp"> {
   let summary = "places scratch in shared memory and orders it with barriers";
 }

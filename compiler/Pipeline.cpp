@@ -31,7 +31,7 @@ void buildCpuPipeline(mlir::OpPassManager &passes) {
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
 }
 
-void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps) {
+void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps, unsigned numStages) {
   inlineEverything(passes);
   // Layouts are maps of bits. As early as that, while there are few operations: what makes masks and indices is simplified and hoisted with the rest.
   passes.addNestedPass<tt::FuncOp>(createPadTilesPass());
@@ -46,6 +46,10 @@ void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, un
   AssignLayoutsPassOptions layouts;
   layouts.target = target, layouts.numWarps = numWarps;
   passes.addNestedPass<tt::FuncOp>(createAssignLayoutsPass(layouts));
+  // Where the layouts say what becomes of a load, and the slots are still to be placed.
+  PipelineLoopsPassOptions stages;
+  stages.target = target, stages.numStages = numStages;
+  passes.addNestedPass<tt::FuncOp>(createPipelineLoopsPass(stages));
   // Last, when every conversion that will exist is there.
   passes.addNestedPass<tt::FuncOp>(createAllocateSharedPass());
   // The barriers for shared memory order loads and stores too, so only what is left needs one of its own.

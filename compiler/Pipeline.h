@@ -10,6 +10,6 @@ void buildTilePipeline(mlir::OpPassManager &passes);
 void buildCpuPipeline(mlir::OpPassManager &passes);
 
 /// Optimised tt -> ttg with layouts, shared memory and barriers: what the GPUs' emission takes (compiler/lower). `target` is a row of target/nvidia/Targets.def.
-void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps);
+void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, unsigned numWarps, unsigned numStages);
 
 } // namespace tk::compiler

@@ -96,6 +96,17 @@ private:
   // LowerConversion.cpp
   void emitConversion(ttg::ConvertLayoutOp op);
 
+  // LowerShared.cpp
+  /// Address of the element `index` more than what the bits of this thread's lane and warp number stand for; bases and `index` are row-major indices, offsets are in elements.
+  llvm::Value *sharedPlace(llvm::Value *base, llvm::ArrayRef<uint32_t> offsetOfIndexBit, llvm::ArrayRef<uint32_t> lanes, llvm::ArrayRef<uint32_t> warps, uint32_t index, unsigned bytes);
+  llvm::Value *memory(mlir::Value descriptor); // its first byte
+  void emitLocalAlloc(ttg::LocalAllocOp op);
+  void emitMemDescIndex(ttg::MemDescIndexOp op);
+  void emitLocalLoad(ttg::LocalLoadOp op);
+  void emitMatrixLoad(ttg::LocalLoadOp op, llvm::ArrayRef<uint32_t> offsets);
+  void storeTile(mlir::Value tile, mlir::Value descriptor);
+  void emitAsyncCopy(ttg::AsyncCopyOp op);
+
   // LowerReduction.cpp, LowerScan.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);

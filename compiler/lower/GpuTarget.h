@@ -56,6 +56,15 @@ public:
   /// The words read; `others` (one a word, may be empty: then unspecified) where the predicate is false.
   virtual llvm::SmallVector<llvm::Value *> loadGlobal(llvm::IRBuilder<> &b, const GlobalAccess &access, llvm::ArrayRef<llvm::Value *> others) = 0;
   virtual void storeGlobal(llvm::IRBuilder<> &b, const GlobalAccess &access, llvm::ArrayRef<llvm::Value *> words) = 0;
+  /// `bytes` (4, 8 or 16) from global to shared memory (ptr addrspace(3)), both aligned to them: under `predicate` (null: always), zeros without a read where `mask` (null: all) is
+  /// false. Belongs to the group that the thread commits next.
+  virtual void asyncCopy(llvm::IRBuilder<> &b, llvm::Value *to, llvm::Value *from, unsigned bytes, llvm::Value *mask, llvm::Value *predicate) = 0;
+  virtual void asyncCommit(llvm::IRBuilder<> &b) = 0;
+  /// Until the thread's groups but the last `pending` ones have arrived.
+  virtual void asyncWait(llvm::IRBuilder<> &b, unsigned pending) = 0;
+  /// A word of each of `count` (1, 2, 4) matrices of 8 rows of 16 bytes; lane 8 q + r has the address of row r of matrix q. Transposed: of 16-bit elements.
+  virtual llvm::SmallVector<llvm::Value *> loadMatrix(llvm::IRBuilder<> &b, llvm::Value *address, unsigned count, bool transposed) = 0;
+
   /// The old value (unspecified where the predicate is false). Null with `error` set when the target has no such atomic.
   virtual llvm::Value *atomicUpdate(llvm::IRBuilder<> &b, const AtomicAccess &access, tt::RMWOp op, llvm::Value *value, std::string &error) = 0;
   virtual llvm::Value *atomicSwap(llvm::IRBuilder<> &b, const AtomicAccess &access, llvm::Value *expected, llvm::Value *value, std::string &error) = 0;

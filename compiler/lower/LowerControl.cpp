@@ -48,6 +48,24 @@ void GpuEmitter::emitOperation(mlir::Operation *op) {
     return emitAtomic(op);
   if (auto conversion = mlir::dyn_cast<ttg::ConvertLayoutOp>(op))
     return emitConversion(conversion);
+  if (auto alloc = mlir::dyn_cast<ttg::LocalAllocOp>(op))
+    return emitLocalAlloc(alloc);
+  if (auto index = mlir::dyn_cast<ttg::MemDescIndexOp>(op))
+    return emitMemDescIndex(index);
+  if (auto load = mlir::dyn_cast<ttg::LocalLoadOp>(op))
+    return emitLocalLoad(load);
+  if (auto store = mlir::dyn_cast<ttg::LocalStoreOp>(op))
+    return storeTile(store.getValue(), store.getDst());
+  if (auto copy = mlir::dyn_cast<ttg::AsyncCopyOp>(op))
+    return emitAsyncCopy(copy);
+  if (mlir::isa<ttg::AsyncCommitOp>(op)) {
+    target.asyncCommit(b);
+    return define(op->getResult(0), {});
+  }
+  if (auto wait = mlir::dyn_cast<ttg::AsyncWaitOp>(op)) {
+    target.asyncWait(b, wait.getPending());
+    return define(wait, {});
+  }
   if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(op))
     return emitReduce(reduce);
   if (auto scan = mlir::dyn_cast<tt::ScanOp>(op))
@@ -79,6 +97,10 @@ struct GpuEmitter::Phis {
   /// At the current place, which is the start of a block.
   void create(GpuEmitter &emitter, mlir::ValueRange owners, mlir::TypeRange types) {
     for (auto [owner, type] : zip(owners, types)) {
+      if (mlir::isa<ttg::TokenType>(type)) { // order, which needs no register
+        emitter.define(owner, {});
+        continue;
+      }
       unsigned count = tt::isTile(type) ? ttg::layoutOf(type).registers() : 1;
       Registers made;
       for (unsigned i = 0; i < count; ++i) {

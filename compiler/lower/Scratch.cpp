@@ -2,6 +2,7 @@
 #include "compiler/lower/Scratch.h"
 #include "compiler/lower/MatrixPlan.h"
 #include "compiler/lower/ScratchPlans.h"
+#include "compiler/lower/SharedPlan.h"
 #include <bit>
 
 using namespace mlir;
@@ -14,41 +15,6 @@ using namespace tk::ttg;
 /// Bytes from which a conversion goes in rounds.
 static constexpr uint64_t kRoundBytes = 32768;
 
-namespace {
-/// Vectors over F2 with an image each; answers the image of any vector of their span.
-class LinearImages {
-public:
-  /// False when the vector is in the span already.
-  bool add(uint32_t vector, uint32_t image) {
-    for (auto &[row, rowImage] : rows)
-      if (std::min(vector, vector ^ row) != vector)
-        vector ^= row, image ^= rowImage;
-    if (!vector)
-      return false;
-    rows.push_back({vector, image});
-    return true;
-  }
-  bool contains(uint32_t vector) const { return !reduce(vector, nullptr); }
-  uint32_t imageOf(uint32_t vector) const {
-    uint32_t image = 0;
-    reduce(vector, &image);
-    return image;
-  }
-
-private:
-  uint32_t reduce(uint32_t vector, uint32_t *image) const {
-    for (auto &[row, rowImage] : rows)
-      if (std::min(vector, vector ^ row) != vector) {
-        vector ^= row;
-        if (image)
-          *image ^= rowImage;
-      }
-    return vector;
-  }
-  SmallVector<std::pair<uint32_t, uint32_t>> rows;
-};
-} // namespace
-
 static bool onlyRenamesRegisters(const TileLayout &from, const TileLayout &to) {
   if (from.lane != to.lane || from.warp != to.warp)
     return false;
@@ -56,68 +22,6 @@ static bool onlyRenamesRegisters(const TileLayout &from, const TileLayout &to) {
   for (uint32_t base : from.reg)
     span.add(base, 0);
   return llvm::all_of(to.reg, [&](uint32_t base) { return span.contains(base); });
-}
-
-/// A place in shared memory for every element such that neither the writing nor the reading lanes of a warp meet in a bank, where that is possible: the bits above
-/// one row of all banks are spanned by vectors H with (vector + H) disjoint from both sides' lanes. Source: "Linear Layouts: Robust Code Generation of Efficient Tensor
-/// Computation Using F2" (2025), section on optimal swizzling.
-static void placeInBanks(ConversionPlan &plan, const TileLayout &from, const TileLayout &to, unsigned indexBits, unsigned elementBytes) {
-  unsigned vectorBits = plan.vector.size(), vectorBytes = elementBytes << vectorBits;
-  unsigned bits = indexBits - plan.rounds.size();
-  // Lanes that access the banks together: 32 of 4 bytes, 16 of 8, 8 of 16.
-  unsigned phaseBits = vectorBytes <= 4 ? 5 : 5 - log2Of(vectorBytes / 4);
-  unsigned bankBits = std::min<unsigned>(bits - vectorBits, vectorBytes >= 128 ? 0 : log2Of(128 / vectorBytes));
-  unsigned highBits = bits - vectorBits - bankBits;
-
-  auto side = [&](const TileLayout &layout) {
-    LinearImages span;
-    for (uint32_t base : plan.vector)
-      span.add(base, 0);
-    for (uint32_t base : plan.rounds)
-      span.add(base, 0);
-    SmallVector<uint32_t> added;
-    for (unsigned i = 0; i < std::min<size_t>(phaseBits, layout.lane.size()); ++i)
-      if (span.add(layout.lane[i], 0))
-        added.push_back(layout.lane[i]);
-    return std::make_pair(span, added);
-  };
-  auto [writers, writing] = side(from);
-  auto [readers, reading] = side(to);
-  LinearImages both = writers;
-  for (uint32_t base : reading)
-    both.add(base, 0);
-
-  LinearImages taken; // what has a place
-  unsigned next = 0;
-  for (uint32_t base : plan.rounds)
-    taken.add(base, 0);
-  for (uint32_t base : plan.vector)
-    taken.add(base, 1u << next++);
-  unsigned high = 0;
-  auto placeHigh = [&](uint32_t vector) {
-    if (high < highBits && taken.add(vector, 1u << (vectorBits + bankBits + high)))
-      ++high;
-  };
-  // Directions that no lane of either side moves along, then sums of one of each side.
-  for (unsigned i = 0; i < indexBits; ++i)
-    if (both.add(1u << i, 0))
-      placeHigh(1u << i);
-  SmallVector<uint32_t> onlyWriting, onlyReading;
-  for (uint32_t base : writing)
-    if (!readers.contains(base))
-      onlyWriting.push_back(base);
-  for (uint32_t base : reading)
-    if (!writers.contains(base))
-      onlyReading.push_back(base);
-  for (size_t i = 0; i < std::min(onlyWriting.size(), onlyReading.size()); ++i)
-    placeHigh(onlyWriting[i] ^ onlyReading[i]);
-  for (unsigned i = indexBits; i-- > 0;) // no choice is left: some lanes will meet
-    placeHigh(1u << i);
-  for (unsigned i = 0; i < indexBits; ++i)
-    if (next < vectorBits + bankBits && taken.add(1u << i, 1u << next))
-      ++next;
-  for (unsigned i = 0; i < indexBits; ++i)
-    plan.offsetOfIndexBit.push_back(taken.imageOf(1u << i));
 }
 
 ConversionPlan lower::planConversion(const TileLayout &from, const TileLayout &to, unsigned indexBits, unsigned elementBytes) {
@@ -150,7 +54,7 @@ ConversionPlan lower::planConversion(const TileLayout &from, const TileLayout &t
   while (!common.empty() && (uint64_t(elementBytes) << (indexBits - plan.rounds.size())) > kRoundBytes)
     plan.rounds.push_back(common.pop_back_val());
   plan.elements = uint64_t(1) << (indexBits - plan.rounds.size());
-  placeInBanks(plan, from, to, indexBits, elementBytes);
+  plan.offsetOfIndexBit = placeInBanks({plan.vector, plan.rounds, from.lane, to.lane}, indexBits, elementBytes);
   return plan;
 }
 
@@ -247,12 +151,6 @@ bool lower::executesOnce(Operation *op) {
   if (auto load = dyn_cast<tt::LoadOp>(op))
     return load.getIsVolatile() || decidesControlFlow(load.getResult());
   return isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op);
-}
-
-static unsigned warpsOf(Operation *op) {
-  auto function = op->getParentOfType<tt::FuncOp>();
-  auto warps = function ? function->getAttrOfType<IntegerAttr>(kNumWarpsName) : IntegerAttr();
-  return warps ? warps.getInt() : 1;
 }
 
 uint64_t lower::scratchBytes(Operation *op) {

@@ -1,6 +1,6 @@
 // Shared memory that an operation uses while it executes: what the allocation reserves and the lowering addresses, computed in one place.
 #pragma once
-#include "dialects/ttg/TTG.h"
+#include "compiler/lower/SharedPlan.h"
 
 namespace tk::lower {
 

@@ -1,8 +1,12 @@
-// Gives every operation that needs shared memory its place, and orders the accesses with barriers.
+// Gives everything that needs shared memory its place, and orders the accesses with barriers.
 //
-// Scratch lives only while its operation executes, so one region serves all; small pieces take turns between two halves, so that most of them need no barrier against
-// the one before. One analysis decides the barriers: an operation's writes must not meet bytes that another thread may still read or write since the last barrier. It
-// follows structured control flow: what is pending after a branch is what is pending after either side, and a loop's body starts with what its end leaves.
+// What is allocated has its place from there to its last use, with everything in loops between. Scratch lives only while its operation executes, so one region behind what is
+// allocated serves all of it; small pieces take turns between two halves, so that most of them need no barrier against the one before.
+//
+// One analysis decides the barriers, over accesses (bytes, slot, read or write, by the thread or under way). An access must not meet what another thread may still read or write
+// since the last barrier. A copy under way does not end at barriers: a wait makes its bytes the thread's own writes, and only the barrier after it makes them everybody's. The
+// analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a loop's body starts with what its end leaves, where it is no
+// longer known which slots these were.
 //
 //   %1 = "tt.reduce"(%0) ..                      %1 = "tt.reduce"(%0) .. {ttg.offset = 0}
 //   %3 = ttg.convert_layout %2 : ..      ->      ttg.barrier
@@ -20,20 +24,71 @@ using namespace mlir;
 using namespace tk;
 
 namespace {
-/// Bytes that threads may still access since the last barrier.
+/// One access that other threads may have to be protected from.
+struct Access {
+  uint64_t begin = 0, end = 0; // bytes
+  bool isWrite = false;
+  bool isUnderWay = false;  // goes on beyond barriers, until it is waited for
+  Value slot;               // with `ahead`: which slot of these bytes, where that is known
+  unsigned ahead = 0;
+  bool operator==(const Access &) const = default;
+
+  bool overlaps(const Access &other) const {
+    if (end <= other.begin || other.end <= begin)
+      return false;
+    bool sameSlots = slot && slot == other.slot && begin == other.begin && end == other.end;
+    return !(sameSlots && ahead != other.ahead);
+  }
+};
+
 struct Pending {
-  SmallVector<std::pair<uint64_t, uint64_t>> ranges; // begin, end
-  bool overlaps(uint64_t begin, uint64_t end) const {
-    return llvm::any_of(ranges, [&](auto range) { return range.first < end && begin < range.second; });
+  SmallVector<Access> accesses;
+  /// What is under way is ordered by its tokens.
+  bool conflicts(const Access &next) const {
+    return llvm::any_of(accesses, [&](const Access &before) { return !before.isUnderWay && (before.isWrite || next.isWrite) && before.overlaps(next); });
+  }
+  bool add(const Access &access) {
+    if (llvm::is_contained(accesses, access))
+      return false;
+    accesses.push_back(access);
+    return true;
   }
   /// False when nothing is new.
   bool add(const Pending &other) {
-    size_t before = ranges.size();
-    for (auto range : other.ranges)
-      if (!llvm::is_contained(ranges, range))
-        ranges.push_back(range);
-    return ranges.size() != before;
+    bool isNew = false;
+    for (const Access &access : other.accesses)
+      isNew |= add(access);
+    return isNew;
   }
+  void barrier() {
+    llvm::erase_if(accesses, [](const Access &access) { return !access.isUnderWay; });
+  }
+  void wait(bool forAll) {
+    SmallVector<Access> landed;
+    for (const Access &access : accesses)
+      if (access.isUnderWay) {
+        landed.push_back(access);
+        landed.back().isUnderWay = false;
+      }
+    if (forAll)
+      llvm::erase_if(accesses, [](const Access &access) { return access.isUnderWay; });
+    for (const Access &access : landed)
+      add(access);
+  }
+  void forgetSlots() {
+    SmallVector<Access> before = std::move(accesses);
+    accesses.clear();
+    for (Access access : before) {
+      access.slot = Value(), access.ahead = 0;
+      add(access);
+    }
+  }
+};
+
+/// A place in shared memory, for the operations `first` to `last` in their order in the function.
+struct Place {
+  uint64_t begin = 0, end = 0;
+  unsigned first = 0, last = 0;
 };
 
 class AllocateSharedPass : public compiler::impl::AllocateSharedPassBase<AllocateSharedPass> {
@@ -41,19 +96,33 @@ public:
   using AllocateSharedPassBase::AllocateSharedPassBase;
 
   void runOnOperation() override {
-    Builder builder(&getContext());
+    number(getOperation());
     uint64_t total = 0;
+    SmallVector<Place> placed;
+    getOperation().walk<WalkOrder::PreOrder>([&](ttg::LocalAllocOp op) {
+      ttg::MemDescType type = op.getType();
+      Place place{0, 0, numbers.lookup(op).first, lastUse(op)};
+      place.begin = free(placed, place, type.getSlots() * type.slotBytes());
+      place.end = place.begin + type.getSlots() * type.slotBytes();
+      placed.push_back(place);
+      settle(op, place, total);
+    });
     bool second = false;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       uint64_t bytes = lower::scratchBytes(op);
       if (!bytes)
         return;
-      uint64_t offset = bytes <= kSmall && second ? kSmall : 0;
+      // Behind what is allocated while the operation executes.
+      unsigned now = numbers.lookup(op).first;
+      uint64_t begin = 0;
+      for (const Place &place : placed)
+        if (place.first <= now && now <= place.last)
+          begin = std::max(begin, place.end);
+      begin += bytes <= kSmall && second ? kSmall : 0;
       second = bytes <= kSmall && !second;
-      op->setAttr(ttg::kOffsetName, builder.getI64IntegerAttr(offset));
-      sizes[op] = {offset, offset + bytes};
-      total = std::max(total, offset + bytes);
+      settle(op, {begin, begin + bytes, now, now}, total);
     });
+    Builder builder(&getContext());
     getOperation()->setAttr(ttg::kSharedName, builder.getI64IntegerAttr((total + 15) / 16 * 16));
     Pending pending;
     for (Block &block : getOperation().getBody())
@@ -61,24 +130,117 @@ public:
   }
 
 private:
-  static constexpr uint64_t kSmall = 4096;
+  static constexpr uint64_t kSmall = 4096, kAlignment = 128; // all banks once
+
+  // ---- places ----
+
+  /// Numbers the operations; the second number is that of the last one inside.
+  void number(Operation *op) {
+    unsigned first = count++;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          number(&inner);
+    numbers[op] = {first, count - 1};
+  }
+
+  /// The last operation that may access the memory: users of views too, copies until they are waited for, and what is used in a loop until the loop's end.
+  unsigned lastUse(ttg::LocalAllocOp op) {
+    unsigned last = numbers.lookup(op).first;
+    SmallVector<Value> work{op.getResult()};
+    DenseSet<Value> seen;
+    auto follow = [&](Value value) {
+      if (isa<ttg::MemDescType, ttg::TokenType>(value.getType()) && seen.insert(value).second)
+        work.push_back(value);
+    };
+    while (!work.empty())
+      for (OpOperand &use : work.pop_back_val().getUses()) {
+        Operation *user = use.getOwner();
+        for (Value result : user->getResults())
+          if (!isa<ttg::AsyncWaitOp>(user))
+            follow(result);
+        if (isa<scf::YieldOp>(user))
+          for (Value result : user->getParentOp()->getResults())
+            follow(result);
+        if (Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user))
+          last = std::max(last, numbers.lookup(ancestor).second);
+      }
+    return last;
+  }
+
+  /// The lowest place that nothing has at the same time.
+  static uint64_t free(ArrayRef<Place> placed, const Place &wanted, uint64_t bytes) {
+    SmallVector<Place> others;
+    for (const Place &place : placed)
+      if (place.first <= wanted.last && wanted.first <= place.last)
+        others.push_back(place);
+    llvm::sort(others, [](const Place &a, const Place &b) { return a.begin < b.begin; });
+    uint64_t begin = 0;
+    for (const Place &place : others)
+      if (place.begin < begin + bytes)
+        begin = std::max(begin, llvm::alignTo(place.end, kAlignment));
+    return begin;
+  }
+
+  void settle(Operation *op, const Place &place, uint64_t &total) {
+    op->setAttr(ttg::kOffsetName, Builder(&getContext()).getI64IntegerAttr(place.begin));
+    places[op] = place;
+    total = std::max(total, place.end);
+  }
+
+  // ---- order ----
 
   void order(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block))
       order(&op, pending);
   }
 
+  /// The bytes of a descriptor.
+  Access accessOf(Value descriptor, bool isWrite) {
+    Access access;
+    access.isWrite = isWrite;
+    while (auto index = descriptor.getDefiningOp<ttg::MemDescIndexOp>()) {
+      if (index.getSrc().getType().getSlots() > 1)
+        access.slot = index.getSlot(), access.ahead = index.getAhead();
+      descriptor = index.getSrc();
+    }
+    Place place = places.lookup(descriptor.getDefiningOp());
+    access.begin = place.begin, access.end = place.end;
+    return access;
+  }
+
+  void access(Operation *op, const Access &next, Pending &pending) {
+    if (pending.conflicts(next)) {
+      OpBuilder builder(op);
+      ttg::BarrierOp::create(builder, op->getLoc());
+      pending.barrier();
+    }
+    pending.add(next);
+  }
+
   void order(Operation *op, Pending &pending) {
-    if (auto range = sizes.find(op); range != sizes.end()) {
-      auto [begin, end] = range->second;
-      if (pending.overlaps(begin, end)) {
-        OpBuilder builder(op);
-        ttg::BarrierOp::create(builder, op->getLoc());
-      }
+    if (auto alloc = dyn_cast<ttg::LocalAllocOp>(op)) {
+      if (alloc.getSrc())
+        access(op, accessOf(alloc, true), pending);
+    } else if (auto place = places.find(op); place != places.end()) {
+      Access use{place->second.begin, place->second.end, true};
+      access(op, use, pending);
       // The operation writes, has a barrier of its own, and reads.
-      pending.ranges = {{begin, end}};
+      pending.barrier();
+      use.isWrite = false;
+      pending.add(use);
+    } else if (auto load = dyn_cast<ttg::LocalLoadOp>(op)) {
+      access(op, accessOf(load.getSrc(), false), pending);
+    } else if (auto store = dyn_cast<ttg::LocalStoreOp>(op)) {
+      access(op, accessOf(store.getDst(), true), pending);
+    } else if (auto copy = dyn_cast<ttg::AsyncCopyOp>(op)) {
+      Access use = accessOf(copy.getDst(), true);
+      use.isUnderWay = true;
+      access(op, use, pending);
+    } else if (auto wait = dyn_cast<ttg::AsyncWaitOp>(op)) {
+      pending.wait(wait.getPending() == 0);
     } else if (isa<ttg::BarrierOp, tt::BarrierOp>(op)) {
-      pending.ranges.clear();
+      pending.barrier();
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Pending other = pending;
       order(*branch.thenBlock(), pending);
@@ -93,11 +255,14 @@ private:
         for (Region &region : op->getRegions())
           for (Block &body : region)
             order(body, end);
+        end.forgetSlots();
       } while (entry.add(end));
       pending.add(end);
     }
   }
 
-  DenseMap<Operation *, std::pair<uint64_t, uint64_t>> sizes;
+  unsigned count = 0;
+  DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
+  DenseMap<Operation *, Place> places;
 };
 } // namespace

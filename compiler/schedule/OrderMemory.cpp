@@ -99,6 +99,8 @@ private:
       pending.reads.clear();
     } else if (isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
       access(op, pending);
+    } else if (isa<ttg::AsyncWaitOp>(op)) { // copies end here, whose addresses are those of some earlier round
+      pending.add(Read(op, true));
     } else if (lower::scratchBytes(op)) { // has a barrier between its writes and its reads
       pending.reads.clear();
     }

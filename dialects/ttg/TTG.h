@@ -15,6 +15,8 @@ struct SharedMemory : public mlir::SideEffects::Resource::Base<SharedMemory> {
 #include "dialects/ttg/TTGEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/ttg/TTGAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/ttg/TTGTypes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/ttg/TTGOps.h.inc"
 
@@ -38,5 +40,8 @@ TileLayout matrixLayout(MmaAttr mma, MatrixOperand operand, llvm::ArrayRef<int64
 /// Attributes of a module or function in ttg.
 inline constexpr llvm::StringLiteral kNumWarpsName = "ttg.num-warps";
 inline constexpr llvm::StringLiteral kSharedName = "ttg.shared";       // bytes, of a function
-inline constexpr llvm::StringLiteral kOffsetName = "ttg.offset"; // of an operation's scratch in shared memory, bytes
+inline constexpr llvm::StringLiteral kOffsetName = "ttg.offset"; // of an operation's scratch, or of what it allocates, in shared memory, bytes
+
+/// What a region of warps is asked for, never the module: its number of warps (the function's, as long as nothing inside divides the warps).
+unsigned warpsOf(mlir::Operation *op);
 } // namespace tk::ttg

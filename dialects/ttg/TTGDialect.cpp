@@ -9,6 +9,8 @@
 #include "dialects/ttg/TTGAttrInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/ttg/TTGAttributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/ttg/TTGTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/ttg/TTGOps.cpp.inc"
 
@@ -23,6 +25,13 @@ void TTGDialect::registerAttributes() {
       >();
 }
 
+void TTGDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/ttg/TTGTypes.cpp.inc"
+      >();
+}
+
 namespace {
 /// Layouts are long: text names them once.
 struct LayoutAliases : OpAsmDialectInterface {
@@ -30,6 +39,8 @@ struct LayoutAliases : OpAsmDialectInterface {
   AliasResult getAlias(Attribute attribute, raw_ostream &os) const override {
     if (isa<LinearAttr>(attribute))
       return os << "layout", AliasResult::FinalAlias;
+    if (isa<SharedAttr>(attribute))
+      return os << "shared", AliasResult::FinalAlias;
     if (isa<MmaAttr>(attribute))
       return os << "mma", AliasResult::FinalAlias;
     return AliasResult::NoAlias;
@@ -40,6 +51,7 @@ struct LayoutAliases : OpAsmDialectInterface {
 void TTGDialect::initialize() {
   addInterfaces<LayoutAliases>();
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "dialects/ttg/TTGOps.cpp.inc"
@@ -95,63 +107,6 @@ Attribute MmaAttr::parse(AsmParser &parser, Type) {
 
 void MmaAttr::print(AsmPrinter &printer) const { printer << "<" << stringifyMatrixUnit(getUnit()) << ", warps = " << getWarpsM() << "x" << getWarpsN() << ">"; }
 
-MatrixShape ttg::shapeOf(MatrixUnit unit) {
-  switch (unit) {
-  case MatrixUnit::M16N8K16: return {16, 8, 16};
-  case MatrixUnit::M16N8K8: return {16, 8, 8};
-  case MatrixUnit::M16N8K32: return {16, 8, 32};
-  case MatrixUnit::M8N8K4: return {8, 8, 4};
-  }
-  return {};
-}
-
-TileLayout ttg::matrixLayout(MmaAttr mma, MatrixOperand operand, ArrayRef<int64_t> shape, unsigned elementsPerRegister) {
-  MatrixShape unit = shapeOf(mma.getUnit());
-  SmallVector<AxisBits> axes = axisBitsOf(shape);
-  AxisBits rows = axes[axes.size() - 2], columns = axes.back();
-  TileLayout layout;
-  unsigned nextRow = 0, nextColumn = 0; // bits of each axis that are taken
-  auto bit = [](AxisBits axis, unsigned number) { return number < axis.count ? uint32_t(1) << (axis.begin + number) : 0; };
-  auto take = [&](AxisBits axis, unsigned &next) { return bit(axis, next++); };
-  unsigned unitRows = log2Of(operand == MatrixOperand::B ? unit.k : unit.m), unitColumns = log2Of(operand == MatrixOperand::A ? unit.k : unit.n);
-  if (operand == MatrixOperand::B) {
-    // Registers pack neighbours of K; lanes 0..1 go on along K, lanes 2..4 along N; the rest of K are further registers.
-    for (unsigned i = 0; i < log2Of(elementsPerRegister); ++i)
-      layout.reg.push_back(take(rows, nextRow));
-    layout.lane = {bit(rows, nextRow), bit(rows, nextRow + 1), bit(columns, 0), bit(columns, 1), bit(columns, 2)};
-    nextRow += 2, nextColumn = 3;
-    while (nextRow < unitRows)
-      layout.reg.push_back(take(rows, nextRow));
-  } else {
-    // A and C: registers pack neighbours of a row; lanes 0..1 go on along it, lanes 2..4 are rows; then row + 8, then the rest of the row.
-    for (unsigned i = 0; i < (operand == MatrixOperand::A ? log2Of(elementsPerRegister) : 1); ++i)
-      layout.reg.push_back(take(columns, nextColumn));
-    layout.lane = {bit(columns, nextColumn), bit(columns, nextColumn + 1), bit(rows, 0), bit(rows, 1), bit(rows, 2)};
-    nextColumn += 2, nextRow = 3;
-    while (nextRow < unitRows)
-      layout.reg.push_back(take(rows, nextRow));
-    while (nextColumn < unitColumns)
-      layout.reg.push_back(take(columns, nextColumn));
-  }
-  for (unsigned i = 0; i < log2Of(mma.getWarpsN()); ++i)
-    layout.warp.push_back(operand == MatrixOperand::A ? 0 : take(columns, nextColumn));
-  for (unsigned i = 0; i < log2Of(mma.getWarpsM()); ++i)
-    layout.warp.push_back(operand == MatrixOperand::B ? 0 : take(rows, nextRow));
-  // Further instructions: along K first for operands, along N first for the accumulator.
-  bool rowsFirst = operand == MatrixOperand::B;
-  auto rest = [&](AxisBits axis, unsigned &next) {
-    while (next < axis.count)
-      layout.reg.push_back(take(axis, next));
-  };
-  rowsFirst ? rest(rows, nextRow) : rest(columns, nextColumn);
-  rowsFirst ? rest(columns, nextColumn) : rest(rows, nextRow);
-  for (size_t axis = axes.size() - 2; axis-- > 0;) {
-    unsigned next = 0;
-    rest(axes[axis], next);
-  }
-  return layout;
-}
-
 // ---- operations ----
 
 LogicalResult ConvertLayoutOp::verify() {
@@ -172,3 +127,9 @@ RankedTensorType ttg::withLayout(Type tile, Attribute layout) {
 }
 
 RankedTensorType ttg::withLayout(Type tile, const TileLayout &layout) { return withLayout(tile, LinearAttr::get(tile.getContext(), layout)); }
+
+unsigned ttg::warpsOf(Operation *op) {
+  auto function = isa<tt::FuncOp>(op) ? cast<tt::FuncOp>(op) : op->getParentOfType<tt::FuncOp>();
+  auto warps = function ? function->getAttrOfType<IntegerAttr>(kNumWarpsName) : IntegerAttr();
+  return warps ? warps.getInt() : 1;
+}

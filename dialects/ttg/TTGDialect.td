@@ -12,7 +12,8 @@ def TTG_Dialect : Dialect {
   let summary = "tiles with layouts: where each element is among the registers, lanes and warps of a block";
   let dependentDialects = ["::tk::tt::TTDialect"];
   let useDefaultAttributePrinterParser = 1;
-  let extraClassDeclaration = "void registerAttributes();";
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes(); void registerTypes();";
 }
 
 def TTG_LayoutInterface : AttrInterface<"LayoutAttr"> {
@@ -44,6 +45,47 @@ def TTG_MmaAttr : TTG_Attr<"Mma", "mma", [DeclareAttrInterfaceMethods<TTG_Layout
   }];
   let parameters = (ins "::tk::ttg::MatrixUnit":$unit, "unsigned":$warpsM, "unsigned":$warpsN);
   let hasCustomAssemblyFormat = 1;
+}
+
+def TTG_SharedAttr : TTG_Attr<"Shared", "shared"> {
+  let summary = "where the elements of a tile are in shared memory";
+  let description = [{
+    `#ttg.shared<offset = [1, 2, 12, 8]>`: the row-major index that each bit of the offset (in elements, from the lowest) stands for. Every element has one place: a swizzle is a
+    map whose images overlap.
+
+    SH1. The images are linearly independent, and as many as the index has bits.
+  }];
+  let parameters = (ins ArrayRefParameter<"uint32_t">:$offset);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The inverse map: the offset of an element is the exclusive or of these over the set bits of its index.
+    ::llvm::SmallVector<uint32_t> offsetOfIndexBit() const;
+  }];
+}
+
+class TTG_Type<string name, string typeMnemonic> : TypeDef<TTG_Dialect, name> { let mnemonic = typeMnemonic; }
+
+def TTG_MemDescType : TTG_Type<"MemDesc", "memdesc"> {
+  let summary = "tiles of one type in shared memory, one behind the other";
+  let description = [{
+    `!ttg.memdesc<128x32xbf16, #ttg.shared<..>, slots = 3, mutable>`. What is not mutable is written once, where it is allocated. With several slots, `ttg.memdesc_index`
+    names one of them.
+
+    MD1. The extents are powers of two. MD2. The layout has a place for every element. MD3. There is at least one slot.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::tk::ttg::SharedAttr":$layout, "unsigned":$slots, "bool":$isMutable);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    uint64_t slotBytes() const;
+    /// The same tile without the other slots.
+    MemDescType oneSlot() const;
+  }];
+}
+
+def TTG_TokenType : TTG_Type<"Token", "token"> {
+  let summary = "work that goes on by itself; who needs its result waits for the token";
 }
 
 #endif

@@ -23,4 +23,85 @@ def TTG_BarrierOp : TTG_Op<"barrier", [MemoryEffects<[MemRead<SharedMemory>, Mem
   let assemblyFormat = "attr-dict";
 }
 
+// ---- shared memory ----
+
+def TTG_LocalAllocOp : TTG_Op<"local_alloc"> {
+  let summary = "room for tiles in shared memory, for as long as something refers to it";
+  let description = [{
+    With an operand, the tile is written there, and the result need not be mutable.
+
+    LA1. Without an operand the result is mutable. LA2. An operand has the result's shape and element type, and there is one slot.
+  }];
+  let arguments = (ins Optional<TT_Tile>:$src);
+  let results = (outs Res<TTG_MemDescType, "", [MemAlloc<SharedMemory>, MemWrite<SharedMemory>]>:$result);
+  let assemblyFormat = "(`of` $src^ `:` type($src))? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def TTG_MemDescIndexOp : TTG_Op<"memdesc_index", [Pure]> {
+  let summary = "one of several slots";
+  let description = [{
+    The slot `(slot + ahead) mod slots`, where 0 <= slot < slots. Two views with the same `slot` and different `ahead` are known to be disjoint.
+
+    MI1. The result has the operand's tile and one slot. MI2. `ahead` is less than the number of slots.
+  }];
+  let arguments = (ins TTG_MemDescType:$src, I32:$slot, DefaultValuedAttr<I32Attr, "0">:$ahead);
+  let results = (outs TTG_MemDescType:$result);
+  let assemblyFormat = "$src `[` $slot (`+` $ahead^)? `]` attr-dict `:` type($src) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TTG_LocalLoadOp : TTG_Op<"local_load"> {
+  let summary = "a tile from shared memory";
+  let description = [{
+    `token`: what has been waited for, when the tile was written asynchronously.
+
+    LL1. The descriptor has one slot, the result its shape and element type, and a layout.
+  }];
+  let arguments = (ins Arg<TTG_MemDescType, "", [MemRead<SharedMemory>]>:$src, Optional<TTG_TokenType>:$token);
+  let results = (outs TT_Tile:$result);
+  let assemblyFormat = "$src (`,` $token^)? attr-dict `:` type($src) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TTG_LocalStoreOp : TTG_Op<"local_store"> {
+  let summary = "a tile to shared memory";
+  let description = "LS1. The descriptor is mutable and has one slot, and the tile's shape and element type; the tile has a layout.";
+  let arguments = (ins TT_Tile:$value, Arg<TTG_MemDescType, "", [MemWrite<SharedMemory>]>:$dst);
+  let assemblyFormat = "$value `,` $dst attr-dict `:` type($value) `->` type($dst)";
+  let hasVerifier = 1;
+}
+
+def TTG_AsyncCopyOp : TTG_Op<"async_copy", [AttrSizedOperandSegments]> {
+  let summary = "global memory to shared memory, without the registers between";
+  let description = [{
+    Masked-off elements are not read, and zero in shared memory. Where `pred` is false nothing is read and the slot's content is unspecified. `contiguity` elements of each thread
+    that are neighbours in memory, aligned, with one mask, move at once.
+
+    AC1. The descriptor is mutable, has one slot, and the shape and element type of the pointers; these have a layout. AC2. `contiguity` elements are 4, 8 or 16 bytes, which the
+    thread's registers and the descriptor have side by side. AC3. `mask` has the pointers' shape and layout.
+  }];
+  let arguments = (ins Arg<TT_Tile, "", [MemRead<GlobalMemory>]>:$ptr, Arg<TTG_MemDescType, "", [MemWrite<SharedMemory>]>:$dst, Optional<TT_I1Like>:$mask, Optional<I1>:$pred,
+                       I32Attr:$contiguity);
+  let results = (outs TTG_TokenType:$token);
+  let assemblyFormat = "$ptr `,` $dst (`mask` $mask^)? (`if` $pred^)? attr-dict `:` type($ptr) (`,` type($mask)^)? `->` type($dst)";
+  let hasVerifier = 1;
+}
+
+def TTG_AsyncCommitOp : TTG_Op<"async_commit", [MemoryEffects<[MemWrite<SharedMemory>]>]> {
+  let summary = "the thread's copies since the last commit become one group";
+  let arguments = (ins Variadic<TTG_TokenType>:$copies);
+  let results = (outs TTG_TokenType:$token);
+  let assemblyFormat = "$copies attr-dict";
+}
+
+def TTG_AsyncWaitOp : TTG_Op<"async_wait", [MemoryEffects<[MemRead<SharedMemory>, MemWrite<SharedMemory>]>]> {
+  let summary = "until all groups but the last `pending` ones have arrived";
+  let description = "Each thread waits for its own copies; a barrier makes them known to the others (the allocation of shared memory sees to it).";
+  let arguments = (ins Variadic<TTG_TokenType>:$groups, I32Attr:$pending);
+  let results = (outs TTG_TokenType:$token);
+  let assemblyFormat = "$groups attr-dict";
+  let hasVerifier = 1;
+}
+
 #endif

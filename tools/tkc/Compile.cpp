@@ -50,6 +50,7 @@ Verb verbOf(CompileOptions &options) {
               {"-o", "FILE", "where to write; default: standard output", [&](const std::string &value) { options.output = value; }},
               {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
               {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)", [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
+              {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)", [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},
               {"--debug", "", "compile device_assert and overflow checks", [&](const std::string &) { options.compile.debug = true; }},
               {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
               {"--time-passes", "", "print how long each pass took", [&](const std::string &) { options.compile.timePasses = true; }},

@@ -74,6 +74,8 @@ Verb verbOf(RunOptions &options) {
           {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
           {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
            [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
+          {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)",
+           [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},
           {"--debug", "", "compile device_assert and overflow checks; report stores of several values to one place",
            [&](const std::string &) { options.compile.debug = true; }},
           {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},

@@ -113,6 +113,13 @@ Place choosePlace(const std::string &target, bool emulate) {
   noDevice(target, fmt::format("{} has compute capability {}.{}", first.name, first.architecture / 10, first.architecture % 10));
 }
 
+unsigned stagesOf(const std::string &text) {
+  for (unsigned stages = 1; stages <= 16; ++stages)
+    if (text == std::to_string(stages))
+      return stages;
+  throw Failure(Status::Usage, fmt::format("`--num-stages` takes 1 to 16, found `{}`", text));
+}
+
 unsigned warpsOf(const std::string &text) {
   for (unsigned warps = 1; warps <= 32; warps *= 2)
     if (text == std::to_string(warps))

@@ -12,6 +12,8 @@ bool isGpuTarget(const std::string &target);
 /// generator for it.
 std::string compileTarget(const std::string &target);
 
+/// The value of --num-stages. Throws Failure(Usage) for what is not from 1 to 16.
+unsigned stagesOf(const std::string &text);
 /// The value of --num-warps. Throws Failure(Usage) for what is no power of two from 1 to 32.
 unsigned warpsOf(const std::string &text);
 

@@ -23,6 +23,12 @@ public:
   llvm::Value *shuffleUp(llvm::IRBuilder<> &b, llvm::Value *word, unsigned distance) override;
   llvm::SmallVector<llvm::Value *> loadGlobal(llvm::IRBuilder<> &b, const lower::GlobalAccess &access, llvm::ArrayRef<llvm::Value *> others) override;
   void storeGlobal(llvm::IRBuilder<> &b, const lower::GlobalAccess &access, llvm::ArrayRef<llvm::Value *> words) override;
+  // NvidiaShared.cpp
+  void asyncCopy(llvm::IRBuilder<> &b, llvm::Value *to, llvm::Value *from, unsigned bytes, llvm::Value *mask, llvm::Value *predicate) override;
+  void asyncCommit(llvm::IRBuilder<> &b) override;
+  void asyncWait(llvm::IRBuilder<> &b, unsigned pending) override;
+  llvm::SmallVector<llvm::Value *> loadMatrix(llvm::IRBuilder<> &b, llvm::Value *address, unsigned count, bool transposed) override;
+
   llvm::Value *math(llvm::IRBuilder<> &b, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands) override;
   llvm::Value *encodeFloat(llvm::IRBuilder<> &b, llvm::Value *value, mlir::Type narrow, bool towardZero) override;
   void trap(llvm::IRBuilder<> &b) override;

@@ -1,0 +1,32 @@
+// RUN: tk-opt %s | tk-opt | FileCheck %s
+
+#tile = #ttg.linear<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
+#shared = #ttg.shared<offset = [1, 2, 4, 72, 144, 32, 64, 128]>
+
+// CHECK-DAG: #[[TILE:.*]] = #ttg.linear<register = [1, 2, 4], lane = [8, 16, 32, 64, 128], warp = []>
+// CHECK-DAG: #[[SHARED:.*]] = #ttg.shared<offset = [1, 2, 4, 72, 144, 32, 64, 128]>
+
+// CHECK-LABEL: @shared_memory
+tt.func @shared_memory(%p: tensor<8x32x!tt.ptr<bf16>, #tile>, %m: tensor<8x32xi1, #tile>, %slot: i32, %more: i1) -> tensor<8x32xbf16, #tile> {
+  // CHECK: %[[ALL:.*]] = ttg.local_alloc : <8x32xbf16, #[[SHARED]], slots = 3, mutable>
+  %all = ttg.local_alloc : !ttg.memdesc<8x32xbf16, #shared, slots = 3, mutable>
+  // CHECK: ttg.memdesc_index %[[ALL]][%{{.*}} + 2] : <8x32xbf16, #[[SHARED]], slots = 3, mutable> -> <8x32xbf16, #[[SHARED]], mutable>
+  %next = ttg.memdesc_index %all[%slot + 2] : !ttg.memdesc<8x32xbf16, #shared, slots = 3, mutable> -> !ttg.memdesc<8x32xbf16, #shared, mutable>
+  // CHECK: ttg.memdesc_index %[[ALL]][%{{[^+]*}}] :
+  %one = ttg.memdesc_index %all[%slot] : !ttg.memdesc<8x32xbf16, #shared, slots = 3, mutable> -> !ttg.memdesc<8x32xbf16, #shared, mutable>
+  // CHECK: ttg.async_copy %{{.*}}, %{{.*}} mask %{{.*}} if %{{.*}} {contiguity = 8 : i32}
+  %c = ttg.async_copy %p, %next mask %m if %more {contiguity = 8 : i32} : tensor<8x32x!tt.ptr<bf16>, #tile>, tensor<8x32xi1, #tile> -> !ttg.memdesc<8x32xbf16, #shared, mutable>
+  // CHECK: ttg.async_commit
+  %t = ttg.async_commit %c
+  // CHECK: ttg.async_wait %{{.*}} {pending = 1 : i32}
+  %w = ttg.async_wait %t {pending = 1 : i32}
+  // CHECK: ttg.local_load %{{.*}}, %{{.*}} : <8x32xbf16, #[[SHARED]], mutable> -> tensor<8x32xbf16, #[[TILE]]>
+  %v = ttg.local_load %one, %w : !ttg.memdesc<8x32xbf16, #shared, mutable> -> tensor<8x32xbf16, #tile>
+  // CHECK: ttg.local_store
+  ttg.local_store %v, %next : tensor<8x32xbf16, #tile> -> !ttg.memdesc<8x32xbf16, #shared, mutable>
+  // CHECK: ttg.local_alloc of %{{.*}} : tensor<8x32xbf16, #[[TILE]]> : <8x32xbf16, #[[SHARED]]>
+  %fixed = ttg.local_alloc of %v : tensor<8x32xbf16, #tile> : !ttg.memdesc<8x32xbf16, #shared>
+  // CHECK: ttg.local_load %{{.*}} : <8x32xbf16, #[[SHARED]]> ->
+  %r = ttg.local_load %fixed : !ttg.memdesc<8x32xbf16, #shared> -> tensor<8x32xbf16, #tile>
+  tt.return %r : tensor<8x32xbf16, #tile>
+}
