@@ -6,7 +6,8 @@
 using namespace llvm;
 namespace tk::lower {
 
-Value *GpuEmitter::sharedPlace(Value *base, ArrayRef<uint32_t> offsetOfIndexBit, ArrayRef<uint32_t> lanes, ArrayRef<uint32_t> warps, uint32_t index, unsigned bytes) {
+Value *GpuEmitter::sharedPlace(Value *base, ArrayRef<uint32_t> offsetOfIndexBit, ArrayRef<uint32_t> lanes, ArrayRef<uint32_t> warps, uint32_t index,
+                               unsigned bytes) {
   uint32_t threadBits = 0;
   auto inBytes = [&](ArrayRef<uint32_t> bases) {
     SmallVector<uint32_t> result;
@@ -18,7 +19,8 @@ Value *GpuEmitter::sharedPlace(Value *base, ArrayRef<uint32_t> offsetOfIndexBit,
   };
   SmallVector<uint32_t> laneBytes = inBytes(lanes), warpBytes = inBytes(warps);
   uint32_t own = ttg::TileLayout::apply(offsetOfIndexBit, index) * bytes;
-  // Bits that the thread's part may have are joined by exclusive or, which few registers need and loops keep; the others are the instruction's immediate offset.
+  // Bits that the thread's part may have are joined by exclusive or, which few registers need and loops keep; the others are the instruction's immediate
+  // offset.
   Value *offset = threadIndex(laneBytes, warpBytes);
   if (own & threadBits)
     offset = b.CreateXor(offset, word(own & threadBits));
@@ -108,7 +110,8 @@ void GpuEmitter::storeTile(mlir::Value tile, mlir::Value descriptor) {
         for (auto [k, part] : enumerate(words))
           item = b.CreateInsertElement(item, part, k);
       }
-      b.CreateAlignedStore(item, sharedPlace(memory(descriptor), offsets, layout.lane, layout.warp, layout.indexOfRegister(numbers.front()), bytes), Align(each * bytes));
+      b.CreateAlignedStore(item, sharedPlace(memory(descriptor), offsets, layout.lane, layout.warp, layout.indexOfRegister(numbers.front()), bytes),
+                           Align(each * bytes));
     });
   };
   if (Value *owner = isOwner(layout))
@@ -131,7 +134,8 @@ void GpuEmitter::emitLocalLoad(ttg::LocalLoadOp op) {
   Registers result(layout.registers());
   DenseMap<uint32_t, unsigned> registerOf;
   forEachVector(layout, vector, [&](ArrayRef<unsigned> numbers) {
-    Value *item = b.CreateAlignedLoad(access, sharedPlace(memory(op.getSrc()), offsets, layout.lane, layout.warp, layout.indexOfRegister(numbers.front()), bytes), Align(each * bytes));
+    Value *item = b.CreateAlignedLoad(
+        access, sharedPlace(memory(op.getSrc()), offsets, layout.lane, layout.warp, layout.indexOfRegister(numbers.front()), bytes), Align(each * bytes));
     SmallVector<Value *> parts;
     for (unsigned k = 0; k < words; ++k)
       parts.push_back(words > 1 ? b.CreateExtractElement(item, k) : item);
@@ -161,7 +165,8 @@ void GpuEmitter::emitMatrixLoad(ttg::LocalLoadOp op, ArrayRef<uint32_t> offsets)
   for (unsigned first = 0; first < layout.registers(); ++first) {
     if (first & inside)
       continue;
-    SmallVector<Value *> words = target.loadMatrix(b, sharedPlace(memory(op.getSrc()), offsets, lanes, layout.warp, layout.indexOfRegister(first), bytes), count, read.transposed);
+    SmallVector<Value *> words =
+        target.loadMatrix(b, sharedPlace(memory(op.getSrc()), offsets, lanes, layout.warp, layout.indexOfRegister(first), bytes), count, read.transposed);
     Registers elements = unpack(words, count * packed, element);
     for (unsigned matrix = 0; matrix < count; ++matrix)
       for (unsigned k = 0; k < packed; ++k)
@@ -180,8 +185,8 @@ void GpuEmitter::emitAsyncCopy(ttg::AsyncCopyOp op) {
   Value *predicate = bothOf(isOwner(layout), op.getPred() ? scalar(op.getPred()) : nullptr);
   for (unsigned first = 0; first < layout.registers(); first += each)
     if (!layout.isDuplicateRegister(first))
-      target.asyncCopy(b, sharedPlace(memory(op.getDst()), offsets, layout.lane, layout.warp, layout.indexOfRegister(first), bytes), pointers[first], each * bytes,
-                       op.getMask() ? registers(op.getMask())[first] : nullptr, predicate);
+      target.asyncCopy(b, sharedPlace(memory(op.getDst()), offsets, layout.lane, layout.warp, layout.indexOfRegister(first), bytes), pointers[first],
+                       each * bytes, op.getMask() ? registers(op.getMask())[first] : nullptr, predicate);
   define(op, {});
 }
 

@@ -7,9 +7,9 @@ using namespace tk;
 using namespace tk::lower;
 using namespace tk::ttg;
 
-/// A place in shared memory for every element such that neither the writing nor the reading lanes of a warp meet in a bank, where that is possible: the bits above
-/// one row of all banks are spanned by vectors H with (vector + H) disjoint from both sides' lanes. Source: "Linear Layouts: Robust Code Generation of Efficient Tensor
-/// Computation Using F2" (2025), section on optimal swizzling.
+/// A place in shared memory for every element such that neither the writing nor the reading lanes of a warp meet in a bank, where that is possible: the bits
+/// above one row of all banks are spanned by vectors H with (vector + H) disjoint from both sides' lanes. Source: "Linear Layouts: Robust Code Generation of
+/// Efficient Tensor Computation Using F2" (2025), section on optimal swizzling.
 SmallVector<uint32_t> lower::placeInBanks(const BankSides &sides, unsigned indexBits, unsigned elementBytes) {
   unsigned vectorBits = sides.low.size(), vectorBytes = elementBytes << vectorBits;
   unsigned bits = indexBits - sides.rounds.size();

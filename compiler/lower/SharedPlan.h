@@ -46,8 +46,8 @@ struct BankSides {
 /// The offset of an element, in elements, is the XOR of these over the set bits of its index.
 llvm::SmallVector<uint32_t> placeInBanks(const BankSides &sides, unsigned indexBits, unsigned elementBytes);
 
-/// How ldmatrix gives each thread its registers. It reads matrices of 8 rows of 16 bytes; the lanes 8 q .. 8 q + 7 name the rows of matrix q, and all lanes get a word of each
-/// matrix. Source: PTX ISA, "ldmatrix".
+/// How ldmatrix gives each thread its registers. It reads matrices of 8 rows of 16 bytes; the lanes 8 q .. 8 q + 7 name the rows of matrix q, and all lanes get
+/// a word of each matrix. Source: PTX ISA, "ldmatrix".
 struct MatrixRead {
   bool transposed = false;                // a word holds neighbours of a column instead of a row
   unsigned packedBits = 0;                // log2 of the elements of a word, which are the lowest registers
@@ -57,8 +57,9 @@ struct MatrixRead {
 /// Whether ldmatrix applies for a tile that lies in shared memory like this and goes to registers like that.
 std::optional<MatrixRead> planMatrixRead(llvm::ArrayRef<uint32_t> offsetOfIndexBit, const ttg::TileLayout &to, unsigned elementBytes);
 
-/// A place for a tile that is written in vectors of 2^vectorBits elements from one layout (its lowest registers) and read to another one, by ldmatrix where the two allow it.
-/// The result is what #ttg.shared takes.
-llvm::SmallVector<uint32_t> planShared(const ttg::TileLayout &writer, unsigned vectorBits, const ttg::TileLayout &reader, unsigned indexBits, unsigned elementBytes);
+/// A place for a tile that is written in vectors of 2^vectorBits elements from one layout (its lowest registers) and read to another one, by ldmatrix where the
+/// two allow it. The result is what #ttg.shared takes.
+llvm::SmallVector<uint32_t> planShared(const ttg::TileLayout &writer, unsigned vectorBits, const ttg::TileLayout &reader, unsigned indexBits,
+                                       unsigned elementBytes);
 
 } // namespace tk::lower

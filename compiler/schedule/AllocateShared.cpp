@@ -1,12 +1,12 @@
 // Gives everything that needs shared memory its place, and orders the accesses with barriers.
 //
-// What is allocated has its place from there to its last use, with everything in loops between. Scratch lives only while its operation executes, so one region behind what is
-// allocated serves all of it; small pieces take turns between two halves, so that most of them need no barrier against the one before.
+// What is allocated has its place from there to its last use, with everything in loops between. Scratch lives only while its operation executes, so one region
+// behind what is allocated serves all of it; small pieces take turns between two halves, so that most of them need no barrier against the one before.
 //
-// One analysis decides the barriers, over accesses (bytes, slot, read or write, by the thread or under way). An access must not meet what another thread may still read or write
-// since the last barrier. A copy under way does not end at barriers: a wait makes its bytes the thread's own writes, and only the barrier after it makes them everybody's. The
-// analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a loop's body starts with what its end leaves, where it is no
-// longer known which slots these were.
+// One analysis decides the barriers, over accesses (bytes, slot, read or write, by the thread or under way). An access must not meet what another thread may
+// still read or write since the last barrier. A copy under way does not end at barriers: a wait makes its bytes the thread's own writes, and only the barrier
+// after it makes them everybody's. The analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a
+// loop's body starts with what its end leaves, where it is no longer known which slots these were.
 //
 //   %1 = "tt.reduce"(%0) ..                      %1 = "tt.reduce"(%0) .. {ttg.offset = 0}
 //   %3 = ttg.convert_layout %2 : ..      ->      ttg.barrier
@@ -28,8 +28,8 @@ namespace {
 struct Access {
   uint64_t begin = 0, end = 0; // bytes
   bool isWrite = false;
-  bool isUnderWay = false;  // goes on beyond barriers, until it is waited for
-  Value slot;               // with `ahead`: which slot of these bytes, where that is known
+  bool isUnderWay = false; // goes on beyond barriers, until it is waited for
+  Value slot;              // with `ahead`: which slot of these bytes, where that is known
   unsigned ahead = 0;
   bool operator==(const Access &) const = default;
 

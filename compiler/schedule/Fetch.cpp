@@ -67,7 +67,8 @@ Value Fetch::isWithin(OpBuilder &builder, Value index, unsigned rounds, bool may
     reached = arith::CmpIOp::create(builder, where, arith::CmpIPredicate::ugt, left, limit);
   } else {
     // Rounds behind this one: (left - 1) / step.
-    Value one = arith::ConstantOp::create(builder, where, builder.getIntegerAttr(type, 1)), count = arith::ConstantOp::create(builder, where, builder.getIntegerAttr(type, rounds));
+    Value one = arith::ConstantOp::create(builder, where, builder.getIntegerAttr(type, 1)),
+          count = arith::ConstantOp::create(builder, where, builder.getIntegerAttr(type, rounds));
     Value behind = arith::DivUIOp::create(builder, where, arith::SubIOp::create(builder, where, left, one), loop.getStep());
     reached = arith::CmpIOp::create(builder, where, arith::CmpIPredicate::uge, behind, count);
   }
@@ -118,7 +119,8 @@ Value Fetch::copy(OpBuilder &builder, ArrayRef<AsyncTile> tiles, SmallVector<Val
     Location where = load.getLoc();
     Value view = MemDescIndexOp::create(builder, where, tile->type, tile->memory, slot, ahead);
     Value mask = load.getMask() ? mapping.lookupOrDefault(load.getMask()) : Value();
-    copies.push_back(AsyncCopyOp::create(builder, where, TokenType::get(builder.getContext()), mapping.lookupOrDefault(load.getPtr()), view, mask, condition, tile->contiguity));
+    copies.push_back(AsyncCopyOp::create(builder, where, TokenType::get(builder.getContext()), mapping.lookupOrDefault(load.getPtr()), view, mask, condition,
+                                         tile->contiguity));
     return true;
   });
   return AsyncCommitOp::create(builder, loop.getLoc(), TokenType::get(builder.getContext()), copies);

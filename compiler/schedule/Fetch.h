@@ -17,7 +17,8 @@ struct AsyncTile {
 class Fetch {
 public:
   explicit Fetch(mlir::scf::ForOp loop) : loop(loop) {}
-  /// Adds a load and all that it needs in the body. False (and the fetch is of no use) when that can't run earlier: it depends on products, on other control flow or on effects.
+  /// Adds a load and all that it needs in the body. False (and the fetch is of no use) when that can't run earlier: it depends on products, on other control
+  /// flow or on effects.
   bool include(tt::LoadOp load);
   bool contains(mlir::Operation *op) const { return slice.contains(op); }
   size_t size() const { return slice.size(); }
@@ -30,9 +31,11 @@ public:
   mlir::Value isWithin(mlir::OpBuilder &builder, mlir::Value index, unsigned rounds, bool mayBeEmpty) const;
 
   /// Fetches the tiles of one round, when `condition` holds, into the slot (slot + ahead); the group's token. `state` goes on to the next round.
-  mlir::Value copy(mlir::OpBuilder &builder, llvm::ArrayRef<AsyncTile> tiles, llvm::SmallVector<mlir::Value> &state, mlir::Value index, mlir::Value condition, mlir::Value slot, unsigned ahead) const;
+  mlir::Value copy(mlir::OpBuilder &builder, llvm::ArrayRef<AsyncTile> tiles, llvm::SmallVector<mlir::Value> &state, mlir::Value index, mlir::Value condition,
+                   mlir::Value slot, unsigned ahead) const;
   /// The same into registers.
-  llvm::SmallVector<mlir::Value> load(mlir::OpBuilder &builder, llvm::ArrayRef<tt::LoadOp> loads, llvm::SmallVector<mlir::Value> &state, mlir::Value index, mlir::Value condition) const;
+  llvm::SmallVector<mlir::Value> load(mlir::OpBuilder &builder, llvm::ArrayRef<tt::LoadOp> loads, llvm::SmallVector<mlir::Value> &state, mlir::Value index,
+                                      mlir::Value condition) const;
 
 private:
   bool include(mlir::Value value);

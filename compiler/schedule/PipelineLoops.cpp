@@ -1,8 +1,9 @@
 // Loads that feed products run ahead of their loop: while one round multiplies, the tiles of the rounds to come are on their way.
 //
-// What a load of round n needs (its address, its mask, the carried values of these) is a small program of its own, the fetch. It is cloned with its own carried values, so that it
-// can run `ahead` rounds earlier: `ahead` times before the loop, then once a round. A fetch past the last round reads nothing. With n stages, n - 1 rounds are under way and there
-// are n slots, so that one barrier a round is enough: it makes the arrived tile known to all, and tells that all are done with the slot that is filled next.
+// What a load of round n needs (its address, its mask, the carried values of these) is a small program of its own, the fetch. It is cloned with its own carried
+// values, so that it can run `ahead` rounds earlier: `ahead` times before the loop, then once a round. A fetch past the last round reads nothing. With n
+// stages, n - 1 rounds are under way and there are n slots, so that one barrier a round is enough: it makes the arrived tile known to all, and tells that all
+// are done with the slot that is filled next.
 //
 // What can't be copied asynchronously (elements too scattered, `other` that is not zero, targets without cp.async) is loaded into registers one round ahead.
 //
@@ -188,7 +189,8 @@ private:
       plan.early.push_back(plan.async.pop_back_val().load);
     }
     if (stages != wanted)
-      mlir::emitRemark(loop.getLoc()) << "pipelined with " << stages << " stages: " << wanted << " need " << plan.slotBytes * wanted << " bytes of shared memory, " << bytes << " are there";
+      mlir::emitRemark(loop.getLoc()) << "pipelined with " << stages << " stages: " << wanted << " need " << plan.slotBytes * wanted
+                                      << " bytes of shared memory, " << bytes << " are there";
     return stages;
   }
 

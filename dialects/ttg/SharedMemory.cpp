@@ -50,7 +50,8 @@ Type MemDescType::parse(AsmParser &parser) {
   SharedAttr layout;
   unsigned slots = 1;
   bool isMutable = false;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) || parser.parseComma() || parser.parseAttribute(layout))
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) || parser.parseComma() ||
+      parser.parseAttribute(layout))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     if (succeeded(parser.parseOptionalKeyword("mutable")))
@@ -148,7 +149,8 @@ LogicalResult AsyncCopyOp::verify() {
     for (size_t i = group == &layout.reg ? log2Of(each) : 0; fits && i < group->size(); ++i)
       fits = (offsetOf((*group)[i]) & (each - 1)) == 0;
   if (!fits)
-    return emitOpError() << "can't move " << each << " elements at once: they must be 4, 8 or 16 bytes, side by side in the registers and in " << memory << " [AC2]";
+    return emitOpError() << "can't move " << each << " elements at once: they must be 4, 8 or 16 bytes, side by side in the registers and in " << memory
+                         << " [AC2]";
   if (getMask()) {
     auto mask = dyn_cast<RankedTensorType>(getMask().getType());
     auto pointers = cast<RankedTensorType>(getPtr().getType());

@@ -1,4 +1,5 @@
-// Shared memory: asynchronous copies and the loads of matrix fragments. Sources: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group", "ldmatrix".
+// Shared memory: asynchronous copies and the loads of matrix fragments. Sources: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group",
+// "ldmatrix".
 #include "compiler/target/nvidia/NvidiaInstructions.h"
 
 using namespace llvm;
@@ -25,7 +26,9 @@ void Instructions::asyncCopy(IRBuilder<> &b, Value *to, Value *from, unsigned by
 }
 
 void Instructions::asyncCommit(IRBuilder<> &b) { assembly(b, b.getVoidTy(), "cp.async.commit_group;", "~{memory}", {}); }
-void Instructions::asyncWait(IRBuilder<> &b, unsigned pending) { assembly(b, b.getVoidTy(), "cp.async.wait_group " + std::to_string(pending) + ";", "~{memory}", {}); }
+void Instructions::asyncWait(IRBuilder<> &b, unsigned pending) {
+  assembly(b, b.getVoidTy(), "cp.async.wait_group " + std::to_string(pending) + ";", "~{memory}", {});
+}
 
 SmallVector<Value *> Instructions::loadMatrix(IRBuilder<> &b, Value *address, unsigned count, bool transposed) {
   std::string results, constraints;
@@ -34,7 +37,9 @@ SmallVector<Value *> Instructions::loadMatrix(IRBuilder<> &b, Value *address, un
     constraints += "=r,";
   }
   Type *type = count == 1 ? b.getInt32Ty() : cast<Type>(StructType::get(b.getContext(), SmallVector<Type *>(count, b.getInt32Ty())));
-  Value *loaded = assembly(b, type, "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".shared.b16 {" + results + "}, [$" + std::to_string(count) + "];",
+  Value *loaded = assembly(b, type,
+                           "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".shared.b16 {" + results + "}, [$" +
+                               std::to_string(count) + "];",
                            constraints + "r,~{memory}", {addressOf(b, address)});
   SmallVector<Value *> words;
   for (unsigned i = 0; i < count; ++i)

@@ -1,4 +1,5 @@
-// Tiles in shared memory as mathematics: where ldmatrix applies, every register gets its element by what the ISA says of the instruction, and no lane meets another in a bank.
+// Tiles in shared memory as mathematics: where ldmatrix applies, every register gets its element by what the ISA says of the instruction, and no lane meets
+// another in a bank.
 #include "compiler/lower/SharedPlan.h"
 #include "Catch.h"
 #include <set>
@@ -54,7 +55,8 @@ TEST_CASE("operands of matrix instructions are read by ldmatrix without bank con
   };
   mlir::MLIRContext context;
   context.loadDialect<TTGDialect>();
-  for (Case kind : {Case{MatrixUnit::M16N8K16, 2, true}, Case{MatrixUnit::M16N8K8, 2, true}, Case{MatrixUnit::M16N8K32, 1, false}, Case{MatrixUnit::M16N8K8, 4, false}})
+  for (Case kind :
+       {Case{MatrixUnit::M16N8K16, 2, true}, Case{MatrixUnit::M16N8K8, 2, true}, Case{MatrixUnit::M16N8K32, 1, false}, Case{MatrixUnit::M16N8K8, 4, false}})
     for (int64_t outer : {64, 128, 256})
       for (int64_t depth : {32, 64, 128})
         for (MatrixOperand operand : {MatrixOperand::A, MatrixOperand::B})
