@@ -1,7 +1,10 @@
 // The compiler's verbs: elaborate, run the phases of Pipeline.cpp, hand over to a target.
 #include "compiler/Compiler.h"
 #include "compiler/Elaboration.h"
+#include "compiler/Limits.h"
 #include "compiler/Pipeline.h"
+#include "compiler/RecordRemark.h"
+#include "compiler/lower/SourcePlace.h"
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/target/cpu/TargetName.h"
 #include "compiler/target/nvidia/NvidiaTarget.h"
@@ -30,14 +33,10 @@ static lang::Place placeOf(mlir::LocationAttr location, const lang::ModuleScope 
   lang::Place place{&scope.file(), kernel.nameRange};
   if (!location)
     return place;
-  location.walk([&](mlir::Location inner) {
-    auto at = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
-    if (!at || at.getFilename().getValue() != scope.file().name() || at.getLine() == 0 || at.getLine() > scope.file().lineCount())
-      return mlir::WalkResult::advance();
-    uint32_t begin = scope.file().lineStart(at.getLine()) + (at.getColumn() ? at.getColumn() - 1 : 0);
+  if (mlir::FileLineColLoc at = lower::placeOf(location); at && at.getFilename().getValue() == scope.file().name()) {
+    uint32_t begin = scope.file().offset({at.getLine(), at.getColumn()});
     place.range = {begin, begin + 1};
-    return mlir::WalkResult::interrupt();
-  });
+  }
   return place;
 }
 
@@ -92,13 +91,22 @@ static bool runPasses(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPas
 }
 
 namespace {
-/// What the stages after elaboration need.
-struct Job {
+/// The stages after elaboration, and the remarks that they leave.
+class Job {
+public:
+  Job(Compiler::Elaboration &elaboration, const lang::ModuleScope &scope, const std::vector<lang::ParamSpec> &params, const Options &options,
+      lang::Diagnostics &diagnostics)
+      : module(std::move(elaboration.elaborated.module)), scope(scope), kernel(*scope.function(elaboration.kernel)), params(params), options(options),
+        diagnostics(diagnostics),
+        listener(*module->getContext(), options.remarks != nullptr, [&scope](mlir::Location location) { return positionOf(location, scope); }, remarks) {}
+  ~Job() {
+    if (!options.remarks)
+      return;
+    settle(remarks);
+    options.remarks->insert(options.remarks->end(), std::make_move_iterator(remarks.begin()), std::make_move_iterator(remarks.end()));
+  }
+
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  const lang::ModuleScope &scope;
-  const lang::ast::Function &kernel;
-  const Options &options;
-  lang::Diagnostics &diagnostics;
 
   bool optimize() { return runPasses(*module, buildTilePipeline, scope, kernel, options.timePasses, diagnostics); }
   cpu::CpuOutput lower(cpu::CpuStage stage) {
@@ -114,7 +122,10 @@ struct Job {
   }
 
   /// ttg for an NVIDIA GPU.
-  bool layOut() {
+  bool layOut(const nvidia::Target &target) {
+    LimitedKernel limited{scope, kernel, params};
+    if (!checkWarps(options.numWarps, limited, diagnostics))
+      return false;
     mlir::WalkResult found = module->walk([&](mlir::Operation *op) {
       for (mlir::Type type : op->getResultTypes()) {
         int64_t elements = mlir::ShapedType::getNumElements(paddedShape(tt::shapeOf(type)));
@@ -130,22 +141,34 @@ struct Job {
     if (found.wasInterrupted())
       return false;
     return runPasses(
-        *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps, options.numStages); }, scope, kernel,
-        options.timePasses, diagnostics);
+               *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps, options.numStages); }, scope, kernel,
+               options.timePasses, diagnostics) &&
+           checkSharedMemory(*module, remarks, target, limited, diagnostics);
   }
   std::string lower(const nvidia::Target &target, nvidia::Stage stage, KernelAbi &abi) {
-    if (!layOut())
+    if (!layOut(target))
       return "";
     nvidia::Output output = nvidia::lower(*module, target, options.fpFusion, stage, abi);
-    if (output.error.empty() && abi.sharedBytes > target.maxSharedBytes)
-      output.error = fmt::format("the kernel needs {0} bytes of shared memory a program, {1} has {2}; use smaller tiles", abi.sharedBytes, options.target,
-                                 target.maxSharedBytes);
     if (!output.error.empty()) {
       diagnostics.report(lang::Diag::TargetCannot, placeOf(output.location, scope, kernel), output.error);
       return "";
     }
     return output.code;
   }
+
+private:
+  static RemarkListener::Position positionOf(mlir::Location location, const lang::ModuleScope &scope) {
+    mlir::FileLineColLoc at = lower::placeOf(location);
+    return at ? RemarkListener::Position{at.getFilename().str(), at.getLine(), at.getColumn()} : RemarkListener::Position{scope.file().name(), 0, 0};
+  }
+
+  const lang::ModuleScope &scope;
+  const lang::ast::Function &kernel;
+  const std::vector<lang::ParamSpec> &params;
+  const Options &options;
+  lang::Diagnostics &diagnostics;
+  Remarks remarks;
+  RemarkListener listener;
 };
 } // namespace
 
@@ -168,7 +191,7 @@ std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &ke
     return "";
   if (stage == Stage::Tt)
     return textOf(*elaboration->elaborated.module);
-  Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};
+  Job job(*elaboration, scope, params, options, diagnostics);
   if (!job.optimize())
     return "";
   KernelAbi abi;
@@ -179,7 +202,7 @@ std::string Compiler::emit(const lang::ModuleScope &scope, const std::string &ke
   }
   if (gpu) {
     if (stage == Stage::Ttg)
-      return job.layOut() ? textOf(*job.module) : "";
+      return job.layOut(*gpu) ? textOf(*job.module) : "";
     return job.lower(*gpu, stage == Stage::Llvm ? nvidia::Stage::Llvm : nvidia::Stage::Ptx, abi);
   }
   switch (stage) {
@@ -206,7 +229,7 @@ CompiledKernel Compiler::compile(const lang::ModuleScope &scope, const std::stri
   result.abi.file = scope.file().name(), result.abi.line = scope.file().position(scope.function(kernel)->nameRange.begin).line;
   result.abi.slots = elaboration->slots;
   result.printed = elaboration->elaborated.printed;
-  Job job{std::move(elaboration->elaborated.module), scope, *scope.function(kernel), options, diagnostics};
+  Job job(*elaboration, scope, params, options, diagnostics);
   if (!job.optimize())
     return result;
   if (gpu) {

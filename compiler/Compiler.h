@@ -1,5 +1,6 @@
 // The compiler as a library: source and a specialization in, text of any stage or an object file out. No MLIR or LLVM type appears here.
 #pragma once
+#include "compiler/Remarks.h"
 #include "lang/sema/ConstValue.h"
 #include "runtime/KernelAbi.h"
 #include <array>
@@ -22,8 +23,9 @@ struct Options {
   bool fpFusion = false;
   bool strictTriton = false;
   bool timePasses = false;
-  unsigned numWarps = 4;  // of a GPU's block, a power of two
+  unsigned numWarps = 4;  // of a GPU's block, a power of two up to 32
   unsigned numStages = 0; // rounds of a loop under way at once on a GPU; 0: 3 where copies are asynchronous (sm_80 and later), else 1, which means no pipelining
+  Remarks *remarks = nullptr; // what the compiler did is added here, settled (Remarks.h); null: not wanted
 };
 
 // The calling convention of a compiled kernel, as data.
@@ -48,13 +50,16 @@ public:
   Compiler();
   ~Compiler();
   /// The text of `kernel` at a stage; empty after errors.
-  std::string emit(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, Stage stage, lang::Diagnostics &diagnostics);
+  std::string emit(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, Stage stage,
+                   lang::Diagnostics &diagnostics);
   /// Object code; `object` is empty after errors.
-  CompiledKernel compile(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, lang::Diagnostics &diagnostics);
+  CompiledKernel compile(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options,
+                         lang::Diagnostics &diagnostics);
 
   /// The elaborated kernel for the interpreter (compiler/interpret/Oracle.h runs it).
   struct Elaboration;
-  std::shared_ptr<Elaboration> elaborate(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params, const Options &options, lang::Diagnostics &diagnostics);
+  std::shared_ptr<Elaboration> elaborate(const lang::ModuleScope &scope, const std::string &kernel, const std::vector<lang::ParamSpec> &params,
+                                         const Options &options, lang::Diagnostics &diagnostics);
 
 private:
   struct Impl;

@@ -296,19 +296,21 @@ int64_t AxisInfoAnalysis::pointerContiguity(Value pointer, Axis axis) {
 
 int64_t AxisInfoAnalysis::maskAlignment(Value mask, Axis axis) { return wholeRuns(mask, axis, of(mask).constancy[axis]); }
 
+Value compiler::maskOf(Operation *access) {
+  if (auto load = dyn_cast<tt::LoadOp>(access))
+    return load.getMask();
+  if (auto store = dyn_cast<tt::StoreOp>(access))
+    return store.getMask();
+  if (auto rmw = dyn_cast<tt::AtomicRMWOp>(access))
+    return rmw.getMask();
+  auto swap = dyn_cast<tt::AtomicCASOp>(access);
+  return swap ? swap.getMask() : Value();
+}
+
 int64_t AxisInfoAnalysis::vectorWidth(Operation *access, Axis axis) {
-  Value pointer, mask;
-  if (auto load = dyn_cast<tt::LoadOp>(access)) {
-    pointer = load.getPtr(), mask = load.getMask();
-  } else if (auto store = dyn_cast<tt::StoreOp>(access)) {
-    pointer = store.getPtr(), mask = store.getMask();
-  } else if (auto rmw = dyn_cast<tt::AtomicRMWOp>(access)) {
-    pointer = rmw.getPtr(), mask = rmw.getMask();
-  } else if (auto swap = dyn_cast<tt::AtomicCASOp>(access)) {
-    pointer = swap.getPtr(), mask = swap.getMask();
-  }
-  if (!pointer || !tt::isTile(pointer.getType()))
+  if (!isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(access) || !tt::isTile(access->getOperand(0).getType()))
     return 1;
+  Value pointer = access->getOperand(0), mask = maskOf(access);
   int64_t width = pointerContiguity(pointer, axis);
   return mask ? std::min(width, maskAlignment(mask, axis)) : width;
 }

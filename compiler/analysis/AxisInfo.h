@@ -23,8 +23,8 @@
 
 namespace tk::compiler {
 
-/// One entry for each axis; a scalar has one entry, like a tile of one element. All numbers are powers of two. A run begins at each multiple of its length along
-/// its axis, whatever the indices along the others; the last one is cut short where the length does not divide the extent.
+/// One entry for each axis; a scalar has one entry, like a tile of one element. All numbers are powers of two. A run begins at each multiple of its length
+/// along its axis, whatever the indices along the others; the last one is cut short where the length does not divide the extent.
 struct AxisInfo {
   /// The largest divisibility that is claimed; zero is divisible by all.
   static constexpr int64_t kMost = int64_t(1) << 62;
@@ -56,10 +56,13 @@ struct AxisInfo {
 /// The power-of-two part of a number; kMost for zero.
 int64_t powerOfTwoPart(int64_t number);
 
+/// The mask of a load, store or atomic; null when it has none.
+mlir::Value maskOf(mlir::Operation *access);
+
 class AxisInfoAnalysis {
 public:
-  /// `Presumed` takes the dividends of signed divisions and remainders for non-negative where that is not proven, and lists these operations: for a consumer that
-  /// makes a second version of its code and checks the dividends at run time (`offset % M`, whose offset can't be proven not to overflow).
+  /// `Presumed` takes the dividends of signed divisions and remainders for non-negative where that is not proven, and lists these operations: for a consumer
+  /// that makes a second version of its code and checks the dividends at run time (`offset % M`, whose offset can't be proven not to overflow).
   enum class Dividends { AsProven, Presumed };
   explicit AxisInfoAnalysis(tt::FuncOp function, Dividends dividends = Dividends::AsProven);
 

@@ -30,17 +30,24 @@ TileLayout compiler::coalescedLayout(Operation *access, AxisInfoAnalysis &axes, 
   return blockedLayout(shape, order, log2Of(vector), block.laneBits, block.warpBits);
 }
 
-unsigned compiler::accessVector(Operation *access, const TileLayout &layout, AxisInfoAnalysis &axes) {
+compiler::AccessWidth compiler::accessWidth(Operation *access, const TileLayout &layout, AxisInfoAnalysis &axes) {
   ArrayRef<int64_t> shape = tt::shapeOf(pointerOf(access).getType());
-  unsigned axis = orderOf(access, axes).front();
-  AxisBits bits = axisBitsOf(shape)[axis];
+  AccessWidth width;
+  width.axis = orderOf(access, axes).front();
+  AxisBits bits = axisBitsOf(shape)[width.axis];
   // Registers 0, 1, ... hold neighbours along the axis, aligned: no other base touches those bits.
   SmallVector<unsigned> toFront; // the axis' bits as the lowest
   for (unsigned bit = 0, other = bits.count; bit < log2Of(ShapedType::getNumElements(shape)); ++bit)
     toFront.push_back(bit >= bits.begin && bit < bits.begin + bits.count ? bit - bits.begin : other++);
-  int64_t held = int64_t(1) << std::min(layout.permuted(toFront).vectorBits(), bits.count);
-  return std::min({held, axes.vectorWidth(access, axis), std::max<int64_t>(1, kVectorBytes / elementBytes(access))});
+  width.held = int64_t(1) << std::min(layout.permuted(toFront).vectorBits(), bits.count);
+  Value mask = maskOf(access);
+  width.address = axes.pointerContiguity(pointerOf(access), width.axis);
+  width.mask = mask ? axes.maskAlignment(mask, width.axis) : shape[width.axis];
+  width.instruction = std::max<int64_t>(1, kVectorBytes / elementBytes(access));
+  return width;
 }
+
+unsigned compiler::accessVector(Operation *access, const TileLayout &layout, AxisInfoAnalysis &axes) { return accessWidth(access, layout, axes).elements(); }
 
 double compiler::sectorUse(Operation *access, const TileLayout &layout, AxisInfoAnalysis &axes) {
   Value pointer = pointerOf(access);

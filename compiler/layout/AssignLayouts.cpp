@@ -1,20 +1,21 @@
 // Gives every tile a layout: tt without layouts becomes ttg.
 //
-// Anchors decide: memory accesses want neighbouring threads at neighbouring addresses, matrix products want the fragments of their instruction, scans want their axis in
-// order. From there a layout is the *home* of what is computed from loaded, multiplied or carried values. Everything that is cheap to compute again (ranges, splats,
-// constants and arithmetic on them: mostly offsets and masks) has no home: it is made anew in whichever layout it is needed in. Views and repetitions of a value are made
-// from the value in the layout that they need, so that a conversion moves the smaller tile.
+// Anchors decide: memory accesses want neighbouring threads at neighbouring addresses, matrix products want the fragments of their instruction, scans want
+// their axis in order. From there a layout is the *home* of what is computed from loaded, multiplied or carried values. Everything that is cheap to compute
+// again (ranges, splats, constants and arithmetic on them: mostly offsets and masks) has no home: it is made anew in whichever layout it is needed in. Views
+// and repetitions of a value are made from the value in the layout that they need, so that a conversion moves the smaller tile.
 //
 //   %o = tt.make_range {..} : tensor<1024xi32>                     %o = tt.make_range {..} : tensor<1024xi32, #L>
 //   %p = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>   %p = tt.splat %x : .. -> tensor<1024x!tt.ptr<f32>, #L>
 //   %a = tt.addptr %p, %o                                    ->    %a = tt.addptr %p, %o
 //   %v = tt.load %a                                                %v = tt.load %a : tensor<1024x!tt.ptr<f32>, #L>
 //   %s = "tt.reduce"(%v) ..                                        %s = "tt.reduce"(%v) ..        where #L: 4 neighbours a thread
+#include "compiler/Passes.h"
 #include "compiler/layout/AccessLayout.h"
 #include "compiler/layout/LayoutRules.h"
 #include "compiler/layout/MatrixChoice.h"
+#include "compiler/layout/RemarkMatrix.h"
 #include "compiler/lower/Scratch.h"
-#include "compiler/Passes.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Pass/Pass.h"
 
@@ -42,6 +43,7 @@ public:
       decide(body);
     for (Block &body : function.getBody())
       rewrite(body);
+    remarkRecomputed();
     // What was cheap and is in nobody's layout has no user left but others of its kind.
     function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))
@@ -60,7 +62,8 @@ private:
     if (!fresh)
       return slot->second;
     Operation *op = value.getDefiningOp();
-    bool result = op && (isa<tt::SplatOp, tt::MakeRangeOp>(op) || isSplatConstant(op) || ((isView(op) || isElementwise(op)) && llvm::all_of(op->getOperands(), [&](Value operand) { return isCheap(operand); })));
+    bool result = op && (isa<tt::SplatOp, tt::MakeRangeOp>(op) || isSplatConstant(op) ||
+                         ((isView(op) || isElementwise(op)) && llvm::all_of(op->getOperands(), [&](Value operand) { return isCheap(operand); })));
     return cheap[value] = result && costOf(op) <= kCheapCost;
   }
   static bool isSplatConstant(Operation *op) {
@@ -81,6 +84,24 @@ private:
     return costs[op] = std::min(cost, 1000u);
   }
   static constexpr unsigned kCheapCost = 48;
+
+  /// What is made in several layouts and is not free.
+  void remarkRecomputed() {
+    llvm::MapVector<Operation *, unsigned> layouts;
+    for (auto &[key, made] : versions)
+      if (Operation *op = key.first.getDefiningOp(); op && isCheap(key.first) && made && !made.use_empty())
+        ++layouts[op];
+    function.walk([&](Operation *op) { // in the order of the program
+      unsigned count = layouts.lookup(op), cost = costOf(op);
+      if (count < 2 || cost < kNotableCost)
+        return;
+      if (llvm::any_of(op->getUsers(), [&](Operation *user) { return layouts.lookup(user) == count; }))
+        return; // the last of a chain speaks for all of it
+      if (RecordRemark remark(op, RemarkKind::Recomputed); remark)
+        remark.fact("operation", op->getName().getStringRef().split('.').second).fact("layouts", count).fact("cost", cost);
+    });
+  }
+  static constexpr unsigned kNotableCost = 8;
 
   // ---- homes ----
 
@@ -182,8 +203,6 @@ private:
     } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
       std::string reason;
       MmaAttr unit = chooseMatrixUnit(dot, target, 1u << block.warpBits, reason);
-      if (!unit && !homes.contains(dot.getResult())) // once, however often a loop's body is decided
-        mlir::emitRemark(op->getLoc()) << "computed by multiply-adds: " << reason;
       setHome(dot.getResult(), unit ? Attribute(unit) : attribute(multiplyAddLayout(dot.getType())));
     } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
       Attribute source = reductionSource(reduce);
@@ -343,7 +362,8 @@ private:
       operands.push_back(isTileOperand(operand) ? get(operand.get(), isElementwise(op) ? layout : attribute(operandLayout(op, wanted))) : operand.get());
     OpBuilder builder = after(value);
     for (Value operand : operands) // a conversion of an operand may stand behind the original
-      if (Operation *source = operand.getDefiningOp(); source && source->getBlock() == builder.getInsertionBlock() && !source->isBeforeInBlock(&*builder.getInsertionPoint()))
+      if (Operation *source = operand.getDefiningOp();
+          source && source->getBlock() == builder.getInsertionBlock() && !source->isBeforeInBlock(&*builder.getInsertionPoint()))
         builder.setInsertionPointAfter(source);
     Operation *copy = builder.clone(*op);
     copy->setOperands(operands);
@@ -446,6 +466,12 @@ private:
       dot.getAMutable().assign(get(dot.getA(), attribute(matrixLayout(unit, MatrixOperand::A, tt::shapeOf(a), packed))));
       dot.getBMutable().assign(get(dot.getB(), attribute(matrixLayout(unit, MatrixOperand::B, tt::shapeOf(b), packed))));
     } else {
+      if (RecordRemark remark(dot, RemarkKind::Matrix); remark) {
+        std::string reason;
+        chooseMatrixUnit(dot, target, 1u << block.warpBits, reason);
+        describeProduct(remark, dot, "multiply-adds");
+        remark.fact("reason", reason);
+      }
       // The lowering reads both from shared memory, from whatever layout they are in.
       dot.getAMutable().assign(get(dot.getA(), orDefault(hint(dot.getA()), dot.getA().getType())));
       dot.getBMutable().assign(get(dot.getB(), orDefault(hint(dot.getB()), dot.getB().getType())));

@@ -5,6 +5,7 @@
 #include "dialects/ttg/TTG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include <map>
 
 namespace tk::lower {
 
@@ -30,7 +31,7 @@ struct AtomicAccess {
 /// One instruction of a matrix unit: operands and accumulator as packed 32-bit registers (64-bit for fp64), in the order of the ISA's fragments.
 struct MatrixInstruction {
   ttg::MatrixUnit unit;
-  mlir::Type a, b, sum; // element types; fp32 operands are tf32
+  mlir::Type a, b, sum;  // element types; fp32 operands are tf32
   bool exactSums = true; // 8-bit floats: the sum has fp32's precision, even where the unit's own has less
 };
 
@@ -74,9 +75,11 @@ public:
   /// fp32 <-> a narrow float by the machine's own conversion; null: bit arithmetic does it. Encoding saturates for 8-bit kinds.
   virtual llvm::Value *encodeFloat(llvm::IRBuilder<> &b, llvm::Value *value, mlir::Type narrow, bool towardZero) = 0;
 
+  /// Names of the matrix instructions that multiply() has issued, with how often: the emitter clears it before a product and reads it after.
+  std::map<std::string, unsigned> matrixInstructions;
   /// d = a * b + c
-  virtual llvm::SmallVector<llvm::Value *> multiply(llvm::IRBuilder<> &b, const MatrixInstruction &instruction, llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> bWords,
-                                                    llvm::ArrayRef<llvm::Value *> c) = 0;
+  virtual llvm::SmallVector<llvm::Value *> multiply(llvm::IRBuilder<> &b, const MatrixInstruction &instruction, llvm::ArrayRef<llvm::Value *> a,
+                                                    llvm::ArrayRef<llvm::Value *> bWords, llvm::ArrayRef<llvm::Value *> c) = 0;
   /// Ends the launch with an error.
   virtual void trap(llvm::IRBuilder<> &b) = 0;
 };

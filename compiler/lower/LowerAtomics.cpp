@@ -4,6 +4,7 @@
 // shared memory. The order that the operation asks for is the program's: what any of its threads wrote comes before an atomic that releases, and what any of
 // them reads comes after one that acquires; the barriers say so, and the memory model's causality carries it on.
 #include "compiler/lower/GpuEmitter.h"
+#include "compiler/lower/GpuRemarks.h"
 #include "compiler/lower/Scratch.h"
 
 using namespace llvm;
@@ -60,6 +61,7 @@ void GpuEmitter::emitAtomic(mlir::Operation *op) {
   if (atomic.releases())
     barrier();
   if (!tt::isTile(result.getType())) {
+    remarkAccess(op, nullptr, 1, 1, *axes);
     if (sharing == Sharing::Memory)
       return define(result, {once(op, type, [&] { return perform(0, nullptr); })});
     return define(result, {perform(0, b.CreateICmpEQ(thread, word(0)))});
@@ -71,6 +73,7 @@ void GpuEmitter::emitAtomic(mlir::Operation *op) {
   for (unsigned number = 0; number < layout.registers(); ++number)
     if (!layout.isDuplicateRegister(number))
       made[number] = perform(number, owner);
+  remarkAccess(op, &layout, 1, made.size() - llvm::count(made, nullptr), *axes);
   if (sharing == Sharing::Shuffle) {
     Value *from = b.CreateAnd(lane, word(~layout.freeThreadBits()));
     for (Value *&old : made)

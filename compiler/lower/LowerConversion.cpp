@@ -1,5 +1,6 @@
 // Conversion between layouts by the cheapest way that planConversion finds: nothing, other registers of the same thread, or shared memory.
 #include "compiler/lower/GpuEmitter.h"
+#include "compiler/lower/GpuRemarks.h"
 #include "compiler/lower/Scratch.h"
 
 using namespace llvm;
@@ -43,6 +44,7 @@ void GpuEmitter::emitConversion(ttg::ConvertLayoutOp op) {
     return define(op, std::move(result));
   }
 
+  remarkConversion(op, plan);
   uint64_t base = scratchOffset(op);
   unsigned vector = 1u << plan.vector.size(), wordBits = std::min(32u, vector * bytes * 8);
   if (bytes == 8)

@@ -1,5 +1,6 @@
-// Matrix products on a matrix unit: the registers of each instruction's fragments are found by the layouts' maps, packed into words, and multiplied; K goes outermost, so that
-// neighbouring instructions don't wait for each other's sums.
+// Matrix products on a matrix unit: the registers of each instruction's fragments are found by the layouts' maps, packed into words, and multiplied; K goes
+// outermost, so that neighbouring instructions don't wait for each other's sums.
+#include "compiler/layout/RemarkMatrix.h"
 #include "compiler/lower/GpuEmitter.h"
 
 using namespace llvm;
@@ -66,7 +67,8 @@ void GpuEmitter::emitMatrixUnit(tt::DotOp op, ttg::MmaAttr unit) {
   for (unsigned first = 0; first < sum.layout.registers(); first += sum.count) {
     uint32_t index = sum.layout.indexOfRegister(first);
     Registers elements(ArrayRef<Value *>(start).slice(first, sum.count));
-    tiles.push_back({index >> sum.batchBegin(), (index & sum.rows.mask()) >> sum.rows.begin, index & sum.columns.mask(), pack(elements, std::max(32u, sumBits))});
+    tiles.push_back(
+        {index >> sum.batchBegin(), (index & sum.rows.mask()) >> sum.rows.begin, index & sum.columns.mask(), pack(elements, std::max(32u, sumBits))});
   }
 
   // 8-bit floats: the unit may sum up to so many products with less than fp32's precision.
@@ -77,6 +79,7 @@ void GpuEmitter::emitMatrixUnit(tt::DotOp op, ttg::MmaAttr unit) {
     inParts = true;
   }
   unsigned depth = 1u << a.columns.count;
+  target.matrixInstructions.clear();
   std::vector<SmallVector<Value *>> parts(tiles.size());
   for (unsigned k = 0; k < depth; k += shape.k) {
     std::map<uint32_t, SmallVector<Value *>> aWords, bWords;
@@ -101,6 +104,15 @@ void GpuEmitter::emitMatrixUnit(tt::DotOp op, ttg::MmaAttr unit) {
         total = b.CreateBitCast(b.CreateFAdd(b.CreateBitCast(total, b.getFloatTy()), b.CreateBitCast(more, b.getFloatTy())), b.getInt32Ty());
       part.clear();
     }
+  }
+
+  if (compiler::RecordRemark remark(op, compiler::RemarkKind::Matrix); remark) {
+    std::string names;
+    unsigned instructions = 0;
+    for (auto &[name, times] : target.matrixInstructions)
+      names += (names.empty() ? "" : ", ") + name, instructions += times;
+    compiler::describeProduct(remark, op, names);
+    remark.fact("instructions", instructions).fact("warps", std::to_string(unit.getWarpsM()) + " x " + std::to_string(unit.getWarpsN()));
   }
 
   Registers result;

@@ -1,6 +1,8 @@
-// Loads and stores of global memory: each thread moves its registers in the widest aligned vectors that the layout and the facts about addresses and masks allow.
+// Loads and stores of global memory: each thread moves its registers in the widest aligned vectors that the layout and the facts about addresses and masks
+// allow.
 #include "compiler/layout/AccessLayout.h"
 #include "compiler/lower/GpuEmitter.h"
+#include "compiler/lower/GpuRemarks.h"
 #include "compiler/lower/Scratch.h"
 
 using namespace llvm;
@@ -44,8 +46,10 @@ static void chooseWords(GlobalAccess &access, unsigned elements, unsigned elemen
 void GpuEmitter::emitLoad(tt::LoadOp op) {
   mlir::Type element = tt::elementType(op.getType());
   bool isTile = tt::isTile(op.getType());
-  unsigned count = isTile ? ttg::layoutOf(op.getType()).registers() : 1;
-  unsigned vector = isTile ? std::min(count, compiler::accessVector(op, ttg::layoutOf(op.getType()), *axes)) : 1;
+  ttg::TileLayout layout = isTile ? ttg::layoutOf(op.getType()) : ttg::TileLayout();
+  unsigned count = isTile ? layout.registers() : 1;
+  unsigned vector = isTile ? std::min(count, compiler::accessVector(op, layout, *axes)) : 1;
+  remarkAccess(op, isTile ? &layout : nullptr, vector, count / vector, *axes);
   Registers pointers = registers(op.getPtr()), result;
   auto read = [&](unsigned first) {
     GlobalAccess access;
@@ -55,7 +59,8 @@ void GpuEmitter::emitLoad(tt::LoadOp op) {
     chooseWords(access, vector, tt::bytesOf(element));
     SmallVector<Value *> others;
     if (op.getMask()) {
-      Registers other = op.getOther() ? Registers(ArrayRef<Value *>(registers(op.getOther())).slice(first, vector)) : Registers(vector, Constant::getNullValue(valueType(element)));
+      Registers other = op.getOther() ? Registers(ArrayRef<Value *>(registers(op.getOther())).slice(first, vector))
+                                      : Registers(vector, Constant::getNullValue(valueType(element)));
       others = pack(other, access.wordBits);
     }
     return unpack(target.loadGlobal(b, access, others), vector, element);
@@ -75,9 +80,11 @@ void GpuEmitter::emitStore(tt::StoreOp op) {
   unsigned vector = isTile ? std::min(count, compiler::accessVector(op, layout, *axes)) : 1;
   Registers pointers = registers(op.getPtr()), items = registers(op.getValue());
   Value *owner = isTile ? isOwner(layout) : b.CreateICmpEQ(thread, word(0));
+  unsigned accesses = 0;
   for (unsigned first = 0; first < count; first += vector) {
     if (layout.isDuplicateRegister(first))
       continue;
+    ++accesses;
     GlobalAccess access;
     access.address = pointers[first];
     access.predicate = bothOf(owner, op.getMask() ? registers(op.getMask())[first] : nullptr);
@@ -85,6 +92,7 @@ void GpuEmitter::emitStore(tt::StoreOp op) {
     chooseWords(access, vector, tt::bytesOf(element));
     target.storeGlobal(b, access, pack(ArrayRef<Value *>(items).slice(first, vector), access.wordBits));
   }
+  remarkAccess(op, isTile ? &layout : nullptr, vector, accesses, *axes);
 }
 
 } // namespace tk::lower

@@ -4,7 +4,8 @@
 
 namespace tk::lower {
 
-/// The first place in a file that the location names; null when it names none.
+/// The innermost place that the location names in the user's file: of what the library does, the call into it. One in the library where there is no other; null
+/// when it names none.
 mlir::FileLineColLoc placeOf(mlir::Location location);
 
 } // namespace tk::lower

@@ -12,6 +12,7 @@
 //   %3 = ttg.convert_layout %2 : ..      ->      ttg.barrier
 //                                                %3 = ttg.convert_layout %2 {ttg.offset = 0} : ..
 #include "compiler/Passes.h"
+#include "compiler/RecordRemark.h"
 #include "compiler/lower/Scratch.h"
 #include "mlir/Pass/Pass.h"
 
@@ -22,6 +23,21 @@ namespace tk::compiler {
 
 using namespace mlir;
 using namespace tk;
+
+/// What an operation needs its bytes for, in words.
+static StringRef useOf(Operation *op) {
+  if (isa<ttg::ConvertLayoutOp>(op))
+    return "a change of layout";
+  if (isa<tt::DotOp>(op))
+    return "the operands of a product";
+  if (isa<tt::ReduceOp>(op))
+    return "a reduction across warps";
+  if (isa<ttg::LocalAllocOp>(op))
+    return "the rounds of a loop that are under way";
+  if (isa<tt::LoadOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op))
+    return "a result that one thread tells the others";
+  return op->getName().getStringRef().split('.').second; // scan, gather, histogram
+}
 
 namespace {
 /// One access that other threads may have to be protected from.
@@ -184,6 +200,8 @@ private:
 
   void settle(Operation *op, const Place &place, uint64_t &total) {
     op->setAttr(ttg::kOffsetName, Builder(&getContext()).getI64IntegerAttr(place.begin));
+    if (compiler::RecordRemark remark(op, compiler::RemarkKind::Shared); remark)
+      remark.fact("use", useOf(op)).fact("bytes", place.end - place.begin).fact("offset", place.begin);
     places[op] = place;
     total = std::max(total, place.end);
   }

@@ -97,7 +97,7 @@ private:
   ModuleScope &scopeOf(LibraryFile &file) {
     if (!file.scope) {
       Diagnostics diagnostics; // the library's text is ours: a test checks that every file parses without a message
-      auto source = std::make_shared<SourceFile>("<library>/" + file.stem.str() + ".tk", file.text.str());
+      auto source = std::make_shared<SourceFile>(std::string(kLibraryFolder) + file.stem.str() + ".tk", file.text.str());
       file.scope = std::make_unique<ModuleScope>(parse(source, diagnostics), /*isPython=*/false);
     }
     return *file.scope;
@@ -119,7 +119,9 @@ const ast::Function *findLibraryFunction(const std::string &group, const std::st
   return library().find(group, name, scope);
 }
 
-const ast::Function *findLibraryModuleFunction(const std::string &module, const std::string &name, const ModuleScope *&scope) { return library().findInModule(module, name, scope); }
+const ast::Function *findLibraryModuleFunction(const std::string &module, const std::string &name, const ModuleScope *&scope) {
+  return library().findInModule(module, name, scope);
+}
 const ModuleScope *libraryModule(const std::string &module) { return library().moduleScope(module); }
 std::vector<std::string> libraryFunctionNames(const std::string &group) { return library().names(group); }
 bool isLibraryScope(const ModuleScope *scope) { return library().owns(scope); }

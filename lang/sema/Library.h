@@ -1,11 +1,14 @@
 // The standard library: .tk text embedded in the binary, parsed when first needed, once per process. All functions here are thread-safe.
 //
-// Groups: "tl" holds the functions that belong to tl (softmax, sum, rand ...), "libdevice" those of libdevice and tl.math. A group is one or more files of lang/stdlib;
-// functions whose names start with `_` are private to their file.
+// Groups: "tl" holds the functions that belong to tl (softmax, sum, rand ...), "libdevice" those of libdevice and tl.math. A group is one or more files of
+// lang/stdlib; functions whose names start with `_` are private to their file.
 #pragma once
 #include "lang/sema/ConstValue.h"
 
 namespace tk::lang {
+
+/// Names of the library's files in places begin so.
+inline constexpr std::string_view kLibraryFolder = "<library>/";
 
 /// Null when the group has no such function.
 const ast::Function *findLibraryFunction(const std::string &group, const std::string &name, const ModuleScope *&scope);

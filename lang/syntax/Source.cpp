@@ -51,6 +51,17 @@ uint32_t SourceFile::codePoints(uint32_t offset) const {
   return count;
 }
 
+uint32_t SourceFile::offset(LineColumn at) const {
+  if (at.line == 0 || at.line > lineCount())
+    return at.line == 0 ? 0 : static_cast<uint32_t>(contents.size());
+  std::string_view text = line(at.line);
+  uint32_t bytes = 0;
+  for (uint32_t column = 1; column < at.column && bytes < text.size(); ++column)
+    for (++bytes; bytes < text.size() && isContinuation(text[bytes]);)
+      ++bytes;
+  return lineStart(at.line) + bytes;
+}
+
 LineColumn SourceFile::position(uint32_t offset) const {
   offset = std::min<uint32_t>(offset, static_cast<uint32_t>(contents.size()));
   auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);

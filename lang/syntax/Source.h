@@ -28,6 +28,8 @@ public:
   std::string_view text() const { return contents; }
   std::string_view text(SourceRange range) const { return std::string_view(contents).substr(range.begin, range.end - range.begin); }
   LineColumn position(uint32_t offset) const;
+  /// The inverse: the byte offset of a line and column; the line's end for columns behind it, the text's for lines behind it.
+  uint32_t offset(LineColumn at) const;
   /// The text of a line (from 1) without its terminator.
   std::string_view line(uint32_t number) const;
   uint32_t lineCount() const { return static_cast<uint32_t>(lineStarts.size()); }

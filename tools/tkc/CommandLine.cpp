@@ -33,9 +33,13 @@ std::vector<std::string> parseFlags(const Verb &verb, const std::vector<std::str
       for (const Flag &candidate : verb.flags)
         names.push_back(candidate.name);
       std::string near = lang::nearest(name, names);
-      throw Failure(Status::Usage, fmt::format("unknown option `{}`{}", name, near.empty() ? fmt::format("; `tkc {} --help` lists the options", verb.name) : fmt::format("; did you mean `{}`?", near)));
+      throw Failure(Status::Usage,
+                    fmt::format("unknown option `{}`{}", name,
+                                near.empty() ? fmt::format("; `tkc {} --help` lists the options", verb.name) : fmt::format("; did you mean `{}`?", near)));
     }
-    if (flag->value.empty()) {
+    if (flag->value.starts_with("[=")) {
+      flag->apply(equals == std::string::npos ? "" : argument.substr(equals + 1));
+    } else if (flag->value.empty()) {
       if (equals != std::string::npos)
         throw Failure(Status::Usage, fmt::format("option `{}` takes no value", name));
       flag->apply("");
@@ -53,7 +57,7 @@ std::vector<std::string> parseFlags(const Verb &verb, const std::vector<std::str
 std::string helpText(const Verb &verb) {
   std::string text = fmt::format("tkc {}: {}\n\nusage: tkc {}\n\noptions:\n", verb.name, verb.summary, verb.usage);
   size_t width = 0;
-  auto title = [](const Flag &flag) { return flag.value.empty() ? flag.name : flag.name + " " + flag.value; };
+  auto title = [](const Flag &flag) { return flag.value.empty() || flag.value.starts_with("[=") ? flag.name + flag.value : flag.name + " " + flag.value; };
   for (const Flag &flag : verb.flags)
     width = std::max(width, title(flag).size());
   for (const Flag &flag : verb.flags)

@@ -9,7 +9,7 @@ namespace tk::tool {
 
 struct Flag {
   std::string name;  // "--target"
-  std::string value; // what the help calls its value, empty for a switch
+  std::string value; // what the help calls its value, empty for a switch; `[=json]`: may be left out, and is joined by `=` when it is there
   std::string help;
   std::function<void(const std::string &value)> apply;
 };

@@ -3,9 +3,9 @@
 #include "lang/syntax/Parser.h"
 #include "runtime/Environment.h"
 #include "runtime/device/cuda/Assembler.h"
-#include "tools/tkc/ArgumentResolver.h"
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Failure.h"
+#include "tools/tkc/KernelChoice.h"
 #include "tools/tkc/Targets.h"
 #include "tools/tkc/Verbs.h"
 #include <cerrno>
@@ -18,9 +18,10 @@ namespace tk::tool {
 
 namespace {
 struct CompileOptions {
-  std::string file, kernel, signature, emit, output;
-  bool hasSignature = false, help = false;
-  int64_t example = 1;
+  std::string file, emit, output;
+  bool help = false;
+  KernelChoice choice;
+  std::optional<bool> remarks; // as JSON
   compiler::Options compile;
 };
 
@@ -30,35 +31,50 @@ Verb verbOf(CompileOptions &options) {
   return {"compile",
           "compile FILE [options]",
           "compiles a kernel ahead of time, or shows a stage of it",
-          "A signature lists the parameters in order: types with what is known of them (*fp32:16 is a pointer divisible by 16, i32:16 such an integer) and constants, by place or by name:\n"
+          "A signature lists the parameters in order: types with what is known of them (*fp32:16 is a pointer divisible by 16, i32:16 such an integer) and "
+          "constants, by place or by name:\n"
           "  --signature '*fp32:16, *fp32:16, i32, i32, i32, BLOCK=1024'\n"
           "Without one the types of an @tk.example are used.\n",
           {
-              {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.kernel = value; }},
-              {"--target", "TARGET", "cpu (default: this machine), x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a", [&](const std::string &value) { options.compile.target = value; }},
-              {"--signature", "TEXT", "the parameters' types and constants", [&](const std::string &value) { options.signature = value, options.hasSignature = true; }},
-              {"--example", "N", "take the types of the Nth @tk.example", [&](const std::string &value) { options.example = numberOf("--example", value, 1, 1000000); }},
+              {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.choice.kernel = value; }},
+              {"--target", "TARGET", "cpu (default: this machine), x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a",
+               [&](const std::string &value) { options.compile.target = value; }},
+              {"--signature", "TEXT", "the parameters' types and constants", [&](const std::string &value) { options.choice.signature = value; }},
+              {"--example", "N", "take the types of the Nth @tk.example",
+               [&](const std::string &value) { options.choice.example = numberOf("--example", value, 1, 1000000); }},
               {"--emit", "STAGE", "tokens, ast, tt, tt-opt, ttg, llvm, asm, bin; default: bin with -o, else asm",
                [&](const std::string &value) {
                  std::vector<std::string> names(std::begin(stageNames), std::end(stageNames));
                  if (std::find(names.begin(), names.end(), value) == names.end()) {
                    std::string near = lang::nearest(value, names);
-                   throw Failure(Status::Usage, fmt::format("unknown stage `{}`{}", value, near.empty() ? ": expected tokens, ast, tt, tt-opt, ttg, llvm, asm or bin" : fmt::format("; did you mean `{}`?", near)));
+                   throw Failure(Status::Usage, fmt::format("unknown stage `{}`{}", value,
+                                                            near.empty() ? ": expected tokens, ast, tt, tt-opt, ttg, llvm, asm or bin"
+                                                                         : fmt::format("; did you mean `{}`?", near)));
                  }
                  options.emit = value;
                }},
               {"-o", "FILE", "where to write; default: standard output", [&](const std::string &value) { options.output = value; }},
+              {"--remarks", "[=json]", "say what the code does and why, line by line: on standard output with -o FILE, else on standard error",
+               [&](const std::string &value) {
+                 if (!value.empty() && value != "json" && value != "text")
+                   throw Failure(Status::Usage, fmt::format("option `--remarks` takes text or json, found `{}`", value));
+                 options.remarks = value == "json";
+               }},
               {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
-              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)", [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
-              {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)", [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},
+              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
+               [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
+              {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)",
+               [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},
               {"--debug", "", "compile device_assert and overflow checks", [&](const std::string &) { options.compile.debug = true; }},
               {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
               {"--time-passes", "", "print how long each pass took", [&](const std::string &) { options.compile.timePasses = true; }},
           }};
 }
 
+bool toStandardOutput(const CompileOptions &options) { return options.output.empty() || options.output == "-"; }
+
 void write(const CompileOptions &options, const std::string &text) {
-  bool toOutput = options.output.empty() || options.output == "-";
+  bool toOutput = toStandardOutput(options);
   if (toOutput && options.emit == "bin" && isatty(STDOUT_FILENO))
     throw Failure(Status::Usage, "object code is not for terminals: give `-o FILE`");
   std::FILE *file = toOutput ? stdout : std::fopen(options.output.c_str(), "wb");
@@ -88,26 +104,6 @@ std::string sourceStage(const CompileOptions &options) {
   if (diagnostics.hasErrors())
     throw Failure(Status::Diagnostics, diagnostics.render());
   return text;
-}
-
-std::vector<lang::ParamSpec> specsFor(const CompileOptions &options, const jit::Program &program, const lang::ast::Function &kernel) {
-  lang::Diagnostics diagnostics;
-  if (options.hasSignature) {
-    lang::SourceFile file("signature", options.signature);
-    std::optional<std::vector<lang::ParamSpec>> specs = lang::parseSignature(program.scope(), kernel, file, diagnostics);
-    if (!specs)
-      throw Failure(Status::Usage, diagnostics.render());
-    return std::move(*specs);
-  }
-  lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
-  if (diagnostics.hasErrors())
-    throw Failure(Status::Diagnostics, diagnostics.render());
-  if (decorators.examples.empty())
-    throw Failure(Status::Usage, fmt::format("the types of `{}` are not known: give `--signature`, or an @tk.example", kernel.name));
-  if (static_cast<size_t>(options.example) > decorators.examples.size())
-    throw Failure(Status::Usage, fmt::format("`{}` has {} examples: `--example {}` is not one of them", kernel.name, decorators.examples.size(), options.example));
-  ArgumentResolver resolver(program, kernel, {}, decorators.examples[static_cast<size_t>(options.example) - 1]);
-  return specsOf(program, kernel, decorators, resolver.resolve());
 }
 
 compiler::Stage stageOf(const std::string &name) {
@@ -147,20 +143,27 @@ int compileVerb(const std::vector<std::string> &arguments) {
   options.compile.target = compileTarget(options.compile.target);
   if (options.emit == "ttg" && !isGpuTarget(options.compile.target))
     throw Failure(Status::Usage, fmt::format("stage `ttg` belongs to GPU targets: `{}` is none", options.compile.target));
+  if (options.remarks && !isGpuTarget(options.compile.target))
+    throw Failure(Status::Usage, fmt::format("option `--remarks` needs a GPU target, as in `--target sm_90a`: `{}` is none", options.compile.target));
   if (options.emit == "tokens" || options.emit == "ast") {
     write(options, sourceStage(options));
     return 0;
   }
   std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
-  setReproducer("tkc compile --emit " + options.emit + (options.hasSignature ? " --signature '" + options.signature + "'" : ""), std::string(program->scope().file().text()));
-  const lang::ast::Function &kernel = program->kernel(options.kernel);
-  std::vector<lang::ParamSpec> specs = specsFor(options, *program, kernel);
+  setReproducer("tkc compile --emit " + options.emit + (options.choice.signature ? " --signature '" + *options.choice.signature + "'" : ""),
+                std::string(program->scope().file().text()));
+  const lang::ast::Function &kernel = program->kernel(options.choice.kernel);
+  std::vector<lang::ParamSpec> specs = specsFor(options.choice, *program, kernel);
   compiler::Compiler compiler;
+  compiler::Remarks remarks;
+  options.compile.remarks = options.remarks ? &remarks : nullptr;
   lang::Diagnostics diagnostics;
   bool assembles = options.emit == "bin" && isGpuTarget(options.compile.target);
   if (assembles && runtime::environment().ptxas.empty())
-    throw Failure(Status::Device, "no `ptxas` in PATH: a cubin can't be made without it; set TKC_PTXAS to NVIDIA's assembler, or take the PTX with `--emit asm`");
-  std::string text = compiler.emit(program->scope(), kernel.name, specs, options.compile, assembles ? compiler::Stage::Asm : stageOf(options.emit), diagnostics);
+    throw Failure(Status::Device,
+                  "no `ptxas` in PATH: a cubin can't be made without it; set TKC_PTXAS to NVIDIA's assembler, or take the PTX with `--emit asm`");
+  std::string text =
+      compiler.emit(program->scope(), kernel.name, specs, options.compile, assembles ? compiler::Stage::Asm : stageOf(options.emit), diagnostics);
   std::string messages = program->remarks() + diagnostics.render();
   if (text.empty())
     throw Failure(Status::Diagnostics, messages.empty() ? fmt::format("internal error: compiling `{}` gave no code and no message", kernel.name) : messages);
@@ -168,6 +171,8 @@ int compileVerb(const std::vector<std::string> &arguments) {
   if (assembles)
     text = assemble(text, options.compile.target);
   write(options, text);
+  if (options.remarks) // beside the code, not among it
+    std::fputs((*options.remarks ? compiler::toJson(remarks) + "\n" : compiler::toText(remarks)).c_str(), toStandardOutput(options) ? stderr : stdout);
   return 0;
 }
 

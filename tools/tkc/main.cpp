@@ -1,10 +1,10 @@
 // tkc: the command line of the project. A verb, its options, an exit status.
-#include "llvm/Config/llvm-config.h"
+#include "lang/syntax/Diagnostic.h"
 #include "tk/error.h"
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Failure.h"
 #include "tools/tkc/Verbs.h"
-#include "lang/syntax/Diagnostic.h"
+#include "llvm/Config/llvm-config.h"
 #include <cstdio>
 #include <fmt/format.h>
 #include <new>
@@ -18,6 +18,7 @@ constexpr const char *overview = "tkc: compiles and runs kernels written in .tk\
                                  "\n"
                                  "  run FILE [NAME=VALUE ...]   compile a kernel, launch it, check the result, measure the time\n"
                                  "  compile FILE                make an object file, or show a stage of the compilation\n"
+                                 "  explain FILE                show what the compiler made of each line, and what the kernel takes of a GPU\n"
                                  "  check FILE...               find errors\n"
                                  "  devices                     list what kernels can run on here\n"
                                  "\n"
@@ -43,12 +44,15 @@ int dispatch(const std::vector<std::string> &arguments) {
     return runVerb(rest);
   if (verb == "compile")
     return compileVerb(rest);
+  if (verb == "explain")
+    return explainVerb(rest);
   if (verb == "check")
     return checkVerb(rest);
   if (verb == "devices")
     return devicesVerb(rest);
-  std::string near = lang::nearest(verb, {"run", "compile", "check", "devices"});
-  throw Failure(Status::Usage, fmt::format("unknown verb `{}`{}", verb, near.empty() ? ": expected run, compile, check or devices" : fmt::format("; did you mean `{}`?", near)));
+  std::string near = lang::nearest(verb, {"run", "compile", "explain", "check", "devices"});
+  throw Failure(Status::Usage, fmt::format("unknown verb `{}`{}", verb,
+                                           near.empty() ? ": expected run, compile, explain, check or devices" : fmt::format("; did you mean `{}`?", near)));
 }
 
 /// Rendered diagnostics stand as they are, a single message gets its prefix.

@@ -1,10 +1,10 @@
 // The matrix unit: mma.sync of each operand type, and what older or less precise units take several instructions for.
 //
-// Fragments are those of the unit's shape (#ttg.mma). Where the machine has only a smaller instruction, the words of the fragments are cut along rows or K: c0 c1 and c2 c3 of an
-// m16n8 sum are two m8n8 sums, and the words of an operand come in pairs (row, row + 8) for each part of K. The order of products along K is free, as long as both operands
-// agree. 8-bit floats without an instruction of their own, or whose instruction adds with less than fp32's precision, are multiplied as fp16, which holds all of them exactly:
-// of each word the lower two bytes are one m16n8k16 product, the upper two another.
-// Source: PTX ISA, "Multiply-and-accumulate instruction: mma".
+// Fragments are those of the unit's shape (#ttg.mma). Where the machine has only a smaller instruction, the words of the fragments are cut along rows or K: c0
+// c1 and c2 c3 of an m16n8 sum are two m8n8 sums, and the words of an operand come in pairs (row, row + 8) for each part of K. The order of products along K is
+// free, as long as both operands agree. 8-bit floats without an instruction of their own, or whose instruction adds with less than fp32's precision, are
+// multiplied as fp16, which holds all of them exactly: of each word the lower two bytes are one m16n8k16 product, the upper two another. Source: PTX ISA,
+// "Multiply-and-accumulate instruction: mma".
 #include "compiler/lower/FloatBits.h"
 #include "compiler/target/nvidia/NvidiaInstructions.h"
 #include "llvm/IR/InlineAsm.h"
@@ -17,10 +17,11 @@ namespace {
 /// One mma.sync: `d` and `c` have registers of type `sum` (float, i32 for packed fp16 and for integers, double).
 class Multiplier {
 public:
-  Multiplier(IRBuilder<> &b, const Target &target) : b(b), target(target) {}
+  Multiplier(IRBuilder<> &b, const Target &target, std::map<std::string, unsigned> &issued) : b(b), target(target), issued(issued) {}
 
   Words sync(const std::string &name, Type *sum, ArrayRef<Value *> a, ArrayRef<Value *> bWords, ArrayRef<Value *> c) {
     char sumConstraint = sum->isFloatTy() ? 'f' : sum->isDoubleTy() ? 'd' : 'r';
+    ++issued["mma.sync." + name];
     std::string text = "mma.sync.aligned." + name + " ", constraints;
     SmallVector<Value *> operands;
     unsigned next = 0;
@@ -113,7 +114,8 @@ public:
       return b.CreateBitCast(b.CreateFMul(b.CreateBitCast(bits, pairType), ConstantFP::get(pairType, factor)), b.getInt32Ty());
     };
     if (mlir::isa<mlir::Float8E5M2FNUZType>(kind)) {
-      // Bias 16 instead of 15. The largest exponent means infinity in fp16, so the first half is taken from the exponent, where there is one, and subnormals are halved.
+      // Bias 16 instead of 15. The largest exponent means infinity in fp16, so the first half is taken from the exponent, where there is one, and subnormals
+      // are halved.
       Type *shorts = FixedVectorType::get(b.getInt16Ty(), 2);
       Value *parts = b.CreateBitCast(magnitude, shorts);
       Value *isSmall = b.CreateICmpULT(parts, ConstantInt::get(shorts, 0x800));
@@ -143,6 +145,7 @@ private:
   Value *word(uint32_t value) { return b.getInt32(value); }
   IRBuilder<> &b;
   const Target &target;
+  std::map<std::string, unsigned> &issued;
 };
 } // namespace
 
@@ -150,7 +153,7 @@ private:
 static bool roundsEightBitSums(const Target &target) { return target.sm != 90; }
 
 Words Instructions::multiply(IRBuilder<> &b, const lower::MatrixInstruction &instruction, ArrayRef<Value *> a, ArrayRef<Value *> bWords, ArrayRef<Value *> c) {
-  Multiplier multiplier(b, target);
+  Multiplier multiplier(b, target, matrixInstructions);
   mlir::Type operand = instruction.a, other = instruction.b;
   if (operand.isF64())
     return multiplier.sync("m8n8k4.row.col.f64.f64.f64.f64", b.getDoubleTy(), a, bWords, c);

@@ -3,6 +3,7 @@
 #include "runtime/Environment.h"
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -82,6 +83,24 @@ int run(const std::vector<std::string> &command, const std::string &output) {
 }
 } // namespace
 
+std::optional<CodeUse> readUse(const std::string &log) {
+  // "Used 38 registers, used 1 barriers, ..." and "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads"
+  auto before = [&](const char *words) -> std::optional<unsigned> {
+    size_t at = log.find(words);
+    if (at == std::string::npos)
+      return std::nullopt;
+    size_t begin = at;
+    while (begin > 0 && log[begin - 1] >= '0' && log[begin - 1] <= '9')
+      --begin;
+    return begin == at ? std::nullopt : std::optional<unsigned>(std::strtoul(log.c_str() + begin, nullptr, 10));
+  };
+  std::optional<unsigned> registers = before(" registers");
+  if (!registers)
+    return std::nullopt;
+  return CodeUse{*registers, before(" bytes stack frame").value_or(0), before(" bytes spill stores").value_or(0), before(" bytes spill loads").value_or(0),
+                 before(" barriers").value_or(0)};
+}
+
 Assembled runPtxas(const std::string &program, const std::string &ptx, const std::string &target) {
   Assembled result;
   TemporaryFolder folder;
@@ -89,14 +108,15 @@ Assembled runPtxas(const std::string &program, const std::string &ptx, const std
     result.log = fmt::format("a temporary file in `{}` can't be written: {}", folder.name(), std::strerror(errno));
     return result;
   }
-  int status = run({program, "--gpu-name", target, "-O3", "--output-file", folder.file("kernel.cubin"), folder.file("kernel.ptx")}, folder.file("log"));
+  int status =
+      run({program, "--gpu-name", target, "-O3", "--verbose", "--output-file", folder.file("kernel.cubin"), folder.file("kernel.ptx")}, folder.file("log"));
   if (status == -1) {
     result.log = fmt::format("`{}` can't be run: {}", program, std::strerror(errno));
     return result;
   }
   result.log = readFile(folder.file("log"));
   if (status == 0)
-    result.cubin = readFile(folder.file("kernel.cubin"));
+    result.cubin = readFile(folder.file("kernel.cubin")), result.use = readUse(result.log);
   if (result.cubin.empty() && result.log.empty())
     result.log = fmt::format("`{}` ended with status {} and no message", program, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   return result;

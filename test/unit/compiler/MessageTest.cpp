@@ -124,4 +124,11 @@ TEST_CASE("messages of the compiler as a library", "[message]") {
     CHECK(compiler.emit(*scope, "k", pointerAndScalar(), {}, compiler::Stage::Ttg, diagnostics).empty());
     checkFirst(diagnostics, Diag::StageUnavailable, "stage `ttg` does not exist for target `cpu`");
   }
+  for (unsigned warps : {0u, 3u, 48u, 64u, ~0u}) {
+    Diagnostics diagnostics;
+    compiler::Options options;
+    options.target = "sm_80", options.numWarps = warps;
+    CHECK(compiler.compile(*scope, "k", pointerAndScalar(), options, diagnostics).object.empty());
+    checkFirst(diagnostics, Diag::BadNumWarps, "`num_warps` is " + std::to_string(warps) + ": a program has 1, 2, 4, 8, 16 or 32 warps");
+  }
 }
