@@ -56,7 +56,10 @@ void settle(Remarks &remarks) {
 static std::string plural(int64_t count, std::string_view one, std::string_view many) { return fmt::format("{} {}", count, count == 1 ? one : many); }
 
 static std::string accessSentence(const Remark &remark) {
-  std::string_view operation = remark.text("operation"), verb = operation == "load" ? "loads" : operation == "store" ? "stores" : "updates";
+  std::string_view operation = remark.text("operation"), verb = operation == "load"    ? "loads"
+                                                                     : operation == "store" ? "stores"
+                                                                     : operation == "copy"  ? "fetches ahead into shared memory"
+                                                                                            : "updates";
   int64_t elements = remark.number("elements"), run = remark.number("run");
   std::string_view limit = remark.text("limit");
   if (limit == "scalar")

@@ -1,4 +1,5 @@
 // Tiles in shared memory: where they are, loads by ldmatrix or in the widest vectors, stores, and copies from global memory that don't pass through registers.
+#include "compiler/RecordRemark.h"
 #include "compiler/lower/GpuEmitter.h"
 #include "compiler/lower/Scratch.h"
 #include "compiler/lower/SharedPlan.h"
@@ -183,10 +184,13 @@ void GpuEmitter::emitAsyncCopy(ttg::AsyncCopyOp op) {
   Registers pointers = registers(op.getPtr());
   // Of threads with the same elements one copies.
   Value *predicate = bothOf(isOwner(layout), op.getPred() ? scalar(op.getPred()) : nullptr);
+  unsigned copies = 0;
   for (unsigned first = 0; first < layout.registers(); first += each)
-    if (!layout.isDuplicateRegister(first))
+    if (!layout.isDuplicateRegister(first) && ++copies)
       target.asyncCopy(b, sharedPlace(memory(op.getDst()), offsets, layout.lane, layout.warp, layout.indexOfRegister(first), bytes), pointers[first],
                        each * bytes, op.getMask() ? registers(op.getMask())[first] : nullptr, predicate);
+  if (compiler::RecordRemark remark(op, compiler::RemarkKind::Access); remark)
+    remark.fact("operation", "copy").fact("elements", each).fact("bits", 8 * bytes).fact("accesses", copies);
   define(op, {});
 }
 

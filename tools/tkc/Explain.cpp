@@ -42,6 +42,8 @@ Verb verbOf(ExplainOptions &options) {
                [&](const std::string &value) { options.choice.example = numberOf("--example", value, 1, 1000000); }},
               {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
                [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
+              {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)",
+               [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},
               {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
               {"--json", "", "print one JSON object", [&](const std::string &) { options.json = true; }},
           }};

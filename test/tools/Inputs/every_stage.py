@@ -22,9 +22,9 @@ def checkLines(path, kernel, ptx):
             assert match[1] == "1", line
             now = int(match[2])
             assert now == 0 or first < now <= last, f"{path}: {line.strip()} is not in `{kernel}`"
-        for instruction, words in (("ld.global", ("load(",)), ("st.global", ("store(",))):
+        for instruction, words in (("ld.global", ("load(",)), ("cp.async.ca", ("load(",)), ("cp.async.cg", ("load(",)), ("st.global", ("store(",))):
             if f"{instruction}." in line and now:
-                seen.add(instruction)
+                seen.add("ld.global" if instruction.startswith("cp.async") else instruction)
                 assert any(word in source[now - 1] for word in words), f"{path}:{now}: {line.strip()}"
     assert seen == {"ld.global", "st.global"}, (path, seen)
     assert f'"{path}"' in ptx, path
