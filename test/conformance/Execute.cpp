@@ -3,7 +3,9 @@
 #include "compiler/Compiler.h"
 #include "compiler/interpret/Oracle.h"
 #include "lang/sema/ParamSpecs.h"
+#include "runtime/Environment.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cuda/Assembler.h"
 #include "runtime/jit/ObjectLoader.h"
 #include "runtime/jit/Program.h"
 #include "test/conformance/Compare.h"
@@ -11,6 +13,7 @@
 #include "test/conformance/Memory.h"
 #include "tk/error.h"
 #include <fmt/format.h>
+#include <set>
 
 namespace tk::conformance {
 
@@ -91,6 +94,8 @@ struct Executor::Impl {
   Ran interpret(Prepared &prepared);
   Ran runOnCpu(Prepared &prepared, const std::string &target);
   Ran runOnGpu(Prepared &prepared, const std::string &execution);
+  std::string assemble(Prepared &prepared, const std::string &target);
+  std::set<std::string> assembled; // the code that was accepted: many cases share a kernel
   std::string judge(const Case &testCase, const Prepared &prepared, const Ran &ran, bool onGpu);
   std::vector<Outcome> expectDiagnostic(const Case &testCase);
 };
@@ -207,6 +212,21 @@ Ran Executor::Impl::runOnGpu(Prepared &prepared, const std::string &execution) {
   return ran;
 }
 
+/// Why NVIDIA's assembler does not take the kernel's code.
+std::string Executor::Impl::assemble(Prepared &prepared, const std::string &target) {
+  compiler::CompiledKernel compiled = compile(prepared, target);
+  std::string ptx(compiled.object.begin(), compiled.object.end());
+  // The file's name is the case's: what follows is compared.
+  std::string code = target + ptx.substr(0, ptx.find("\n\t.file"));
+  if (assembled.count(code))
+    return "";
+  cuda::Assembled result = cuda::runPtxas(runtime::environment().ptxas, ptx, target);
+  if (result.cubin.empty())
+    return fmt::format("ptxas refuses the code: `{}`", firstLine(result.log));
+  assembled.insert(std::move(code));
+  return "";
+}
+
 Ran Executor::Impl::runOnCpu(Prepared &prepared, const std::string &target) {
   compiler::CompiledKernel compiled = compile(prepared, target);
   runtime::CpuFunction function;
@@ -278,20 +298,32 @@ static bool canExecute(const std::string &target) {
 
 bool Executor::isSpent() const { return impl->gpu && impl->gpu->isLost(); }
 
+constexpr std::string_view kAssembly = "ptxas:";
+
+bool Executor::isAssembly(const std::string &execution) {
+  return execution.starts_with(kAssembly) && execution != "ptxas:cuda" && GpuRunner::isGpu(execution.substr(kAssembly.size()));
+}
+
 std::vector<Outcome> Executor::run(const Case &testCase, const std::string &only) {
+  if (isAssembly(only) && !testCase.diagnostic.empty())
+    return {}; // there is no code
   if (!testCase.diagnostic.empty())
     return impl->expectDiagnostic(testCase);
   std::vector<std::string> executions = testCase.targets;
   executions.insert(executions.begin(), "interpreter");
-  if (GpuRunner::isGpu(only))
+  if (GpuRunner::isGpu(only) || isAssembly(only))
     executions = {only};
   std::vector<Outcome> outcomes;
   for (const std::string &execution : executions) {
-    if ((!only.empty() && execution != only) || (execution != "interpreter" && !GpuRunner::isGpu(execution) && !canExecute(execution)))
+    if ((!only.empty() && execution != only) || (execution != "interpreter" && !GpuRunner::isGpu(execution) && !isAssembly(execution) && !canExecute(execution)))
       continue;
     std::string problem;
     try {
       Impl::Prepared prepared = impl->prepare(testCase);
+      if (isAssembly(execution)) {
+        outcomes.push_back({execution, impl->assemble(prepared, execution.substr(kAssembly.size()))});
+        continue;
+      }
       Ran ran = execution == "interpreter"    ? impl->interpret(prepared)
                 : GpuRunner::isGpu(execution) ? impl->runOnGpu(prepared, execution)
                                               : impl->runOnCpu(prepared, execution);

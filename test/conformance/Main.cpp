@@ -1,6 +1,8 @@
 // tk-conformance: runs the cases, prints each failure and a summary `N passed, N failed`. Every pair of a case and an execution counts as one.
+#include "runtime/Environment.h"
 #include "test/conformance/Areas.h"
 #include "test/conformance/Coverage.h"
+#include "test/conformance/Execute.h"
 #include "test/conformance/GpuRunner.h"
 #include "test/conformance/SelfTest.h"
 #include "test/conformance/Worker.h"
@@ -23,7 +25,8 @@ struct Options {
 constexpr const char *kHelp = "usage: tk-conformance [options]\n\n"
                               "  --filter TEXT    only cases whose id contains TEXT (may be repeated; any of them)\n"
                               "  --target NAME    only this execution: interpreter, cpu, x86-64-v3, x86-64-v4, compile; cuda: the GPU of this\n"
-                              "                   machine; sm_75 sm_80 sm_86 sm_89 sm_90a sm_100a sm_120a: an emulated one. Without it the\n"
+                              "                   machine; sm_75 sm_80 sm_86 sm_89 sm_90a sm_100a sm_120a: an emulated one; ptxas:sm_90a and\n"
+                              "                   the like: only whether NVIDIA's assembler takes the code. Without it the\n"
                               "                   interpreter and the CPU targets, the coverage and the self-test\n"
                               "  --jobs N         child processes at a time (default 1)\n"
                               "  --list           print the ids and end\n"
@@ -35,7 +38,7 @@ constexpr const char *kHelp = "usage: tk-conformance [options]\n\n"
 
 bool isExecution(const std::string &name) {
   constexpr std::string_view ofHost[] = {"interpreter", "cpu", "x86-64-v3", "x86-64-v4", "compile"};
-  return GpuRunner::isGpu(name) || std::find(std::begin(ofHost), std::end(ofHost), name) != std::end(ofHost);
+  return GpuRunner::isGpu(name) || Executor::isAssembly(name) || std::find(std::begin(ofHost), std::end(ofHost), name) != std::end(ofHost);
 }
 
 bool parse(int count, char **arguments, Options &options) {
@@ -120,6 +123,10 @@ int main(int count, char **arguments) {
     return 0;
   }
 
+  if (Executor::isAssembly(options.run.only) && tk::runtime::environment().ptxas.empty()) {
+    std::puts("skipped: there is no ptxas in PATH, and TKC_PTXAS names none\n0 passed, 0 failed");
+    return 0;
+  }
   size_t passed = 0, failed = 0;
   std::string json;
   std::vector<std::pair<double, std::string>> times;
