@@ -1,5 +1,6 @@
 // The compiler's verbs: elaborate, run the phases of Pipeline.cpp, hand over to a target.
 #include "compiler/Compiler.h"
+#include "compiler/DefaultWarps.h"
 #include "compiler/Elaboration.h"
 #include "compiler/Limits.h"
 #include "compiler/Pipeline.h"
@@ -124,7 +125,8 @@ public:
   /// ttg for an NVIDIA GPU.
   bool layOut(const nvidia::Target &target) {
     LimitedKernel limited{scope, kernel, params};
-    if (!checkWarps(options.numWarps, limited, diagnostics))
+    unsigned warps = options.numWarps ? options.numWarps : defaultWarps(*module);
+    if (!checkWarps(warps, limited, diagnostics))
       return false;
     mlir::WalkResult found = module->walk([&](mlir::Operation *op) {
       for (mlir::Type type : op->getResultTypes()) {
@@ -141,7 +143,7 @@ public:
     if (found.wasInterrupted())
       return false;
     return runPasses(
-               *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, options.numWarps, options.numStages); }, scope, kernel,
+               *module, [&](mlir::OpPassManager &passes) { buildGpuPipeline(passes, options.target, warps, options.numStages); }, scope, kernel,
                options.timePasses, diagnostics) &&
            checkSharedMemory(*module, remarks, target, limited, diagnostics);
   }

@@ -10,7 +10,8 @@ namespace tk::runtime {
 
 using Kind = Argument::Kind;
 
-std::vector<const Argument *> bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count) {
+std::vector<const Argument *> bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count,
+                                            LaunchOptions &options) {
   std::vector<const Argument *> bound(rules.size(), nullptr);
   size_t next = 0;
   bool named = false;
@@ -26,6 +27,14 @@ std::vector<const Argument *> bindArguments(const std::string &kernel, const std
       named = true;
       for (index = 0; index < rules.size() && rules[index].name != argument.name;)
         ++index;
+      if (index == rules.size() && LaunchOptions::has(argument.name)) {
+        bool whole = argument.kind == Kind::Int || argument.kind == Kind::UInt || argument.kind == Kind::Bool;
+        std::string wrong =
+            whole ? options.set(argument.name, static_cast<int64_t>(argument.bits)) : fmt::format("must be an integer, found {}", describe(argument));
+        if (!wrong.empty())
+          throw Error(ErrorKind::User, fmt::format("`{}`: launch option `{}` {}", kernel, argument.name, wrong));
+        continue;
+      }
       if (index == rules.size()) {
         std::vector<std::string_view> names;
         for (const ParameterRule &rule : rules)
@@ -99,7 +108,8 @@ std::string describe(const Argument &argument) {
 
 uint64_t slotBits(const Argument &argument, DType type, bool isPointer, const std::string &parameter) {
   auto mismatch = [&] {
-    return Error(ErrorKind::User, fmt::format("parameter `{}` is {}{}, but {} is given", parameter, isPointer ? "a pointer to " : "", spelling(type), describe(argument)));
+    return Error(ErrorKind::User,
+                 fmt::format("parameter `{}` is {}{}, but {} is given", parameter, isPointer ? "a pointer to " : "", spelling(type), describe(argument)));
   };
   if (isPointer) {
     if (argument.kind != Kind::Pointer || argument.type != type)

@@ -1,9 +1,10 @@
 // From a launch's arguments to the key of the code that serves them, and to the bits that this code receives.
 //
-// The key holds, for every parameter, what compiled code may depend on: its type, whether an integer is 1, whether an integer or an address is divisible by 16, and
-// the whole value of compile-time parameters. Two launches with equal keys run the same code. Rules of typing proper live in the front end (lang/sema/ParamSpecs.h); the key
-// only has to be at least as fine as they are.
+// The key holds, for every parameter, what compiled code may depend on: its type, whether an integer is 1, whether an integer or an address is divisible by 16,
+// and the whole value of compile-time parameters. Two launches with equal keys run the same code. Rules of typing proper live in the front end
+// (lang/sema/ParamSpecs.h); the key only has to be at least as fine as they are.
 #pragma once
+#include "runtime/LaunchOptions.h"
 #include "tk/argument.h"
 #include <optional>
 #include <string>
@@ -20,13 +21,16 @@ struct ParameterRule {
   bool alignment = true;  // divisibility is noted
 };
 
-/// For each parameter its argument, null where the default stands. Throws Error(User) for too many, unknown, doubled and missing ones.
-std::vector<const Argument *> bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count);
+/// For each parameter its argument, null where the default stands; `options` gets the launch options among the arguments. Throws Error(User) for too many,
+/// unknown, doubled and missing ones, and for values that an option can't have.
+std::vector<const Argument *> bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count,
+                                            LaunchOptions &options);
 
 /// Appends one parameter's part of the key; no part is a prefix of another.
 void appendKey(std::string &key, const ParameterRule &rule, const Argument *argument);
 
-/// The argument as the code receives it: a scalar of `type` or an address, zero-extended. Throws Error(User) that names `parameter` when it can't be one or does not fit.
+/// The argument as the code receives it: a scalar of `type` or an address, zero-extended. Throws Error(User) that names `parameter` when it can't be one or
+/// does not fit.
 uint64_t slotBits(const Argument &argument, DType type, bool isPointer, const std::string &parameter);
 
 /// How an argument reads in a message: "1024", "a pointer to fp32".

@@ -1,6 +1,7 @@
 // A GpuDevice over a driver's table of entry points, written once for all vendors.
 //
-// `Api` says what a vendor's driver looks like: the types Driver, Device, Context, Module, Function, Stream, Event and Result; and static functions
+// `Api` says what a vendor's driver looks like: the types Driver, Device, Context, Module, Function, Stream, Event, Graph, GraphExec and Result; and static
+// functions
 //   describe(driver, result)            the error as text
 //   isSticky(result)                    the context is lost
 //   isCaptureConflict(result)           the call is not allowed while a stream is being captured
@@ -62,6 +63,7 @@ public:
   }
   void launch(GpuKernel &kernel, const uint64_t *slots, std::array<int64_t, 3> grid, StreamHandle stream) override;
   void synchronize(StreamHandle stream) override;
+  std::unique_ptr<GpuGraph> capture(StreamHandle stream, const std::function<void()> &work) override;
   bool isCapturing(StreamHandle stream) override {
     Scope scope(*this);
     return capturing(stream);
@@ -115,6 +117,7 @@ public:
 
 private:
   struct Kernel;
+  struct Graph;
   struct Loaded {
     uint64_t context;
     Context handle;
@@ -239,6 +242,23 @@ template <typename Api> struct DriverDevice<Api>::Kernel : GpuKernel {
   size_t hidden = 0;
   std::mutex loading;
   std::atomic<const Node *> nodes{nullptr};
+};
+
+template <typename Api> struct DriverDevice<Api>::Graph : GpuGraph {
+  explicit Graph(DriverDevice &device) : device(device) {}
+  ~Graph() override {
+    if (executable)
+      device.driver.graphExecDestroy(executable);
+    if (graph)
+      device.driver.graphDestroy(graph);
+  }
+  void launch(StreamHandle stream) override {
+    Scope scope(device);
+    device.check(device.driver.graphLaunch(executable, static_cast<Stream>(stream)), "a graph can't be launched");
+  }
+  DriverDevice &device;
+  typename Api::Graph graph = nullptr;
+  typename Api::GraphExec executable = nullptr;
 };
 
 /// Two events.

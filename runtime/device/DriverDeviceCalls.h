@@ -213,6 +213,24 @@ template <typename Api> void DriverDevice<Api>::synchronize(StreamHandle stream)
   log.synchronized(stream);
 }
 
+template <typename Api> std::unique_ptr<GpuGraph> DriverDevice<Api>::capture(StreamHandle stream, const std::function<void()> &work) {
+  if (!driver.streamBeginCapture || !driver.streamEndCapture || !driver.graphInstantiate || !driver.graphLaunch || !driver.graphExecDestroy ||
+      !driver.graphDestroy)
+    throw Error(ErrorKind::Device, fmt::format("the driver of {} can't record graphs", facts.name));
+  Scope scope(*this);
+  auto recorded = std::make_unique<Graph>(*this);
+  check(driver.streamBeginCapture(static_cast<Stream>(stream), Api::captureMode), "the stream can't be captured");
+  try {
+    work();
+  } catch (...) {
+    driver.streamEndCapture(static_cast<Stream>(stream), &recorded->graph);
+    throw;
+  }
+  check(driver.streamEndCapture(static_cast<Stream>(stream), &recorded->graph), "the stream's work can't be recorded");
+  check(driver.graphInstantiate(&recorded->executable, recorded->graph, 0), "the recorded work can't be made ready");
+  return recorded;
+}
+
 template <typename Api> double DriverDevice<Api>::measure(StreamHandle stream, const std::function<void()> &work) {
   Scope scope(*this);
   Timer timer(*this);

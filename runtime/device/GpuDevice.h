@@ -55,6 +55,14 @@ struct GpuKernelUse {
   int blocksPerMultiprocessor = 0; // that fit at once; 0: unknown
 };
 
+/// Work on a stream, recorded once: a replay costs the host one call. What it refers to (kernels, memory) must outlive it.
+class GpuGraph {
+public:
+  virtual ~GpuGraph() = default;
+  /// Asynchronous.
+  virtual void launch(StreamHandle stream) = 0;
+};
+
 class GpuDevice {
 public:
   using Printer = std::function<void(std::string_view)>;
@@ -73,6 +81,8 @@ public:
   virtual void launch(GpuKernel &kernel, const uint64_t *slots, std::array<int64_t, 3> grid, StreamHandle stream) = 0;
   /// Waits for the stream, then prints what its kernels printed. Error(User) for a failed device assertion.
   virtual void synchronize(StreamHandle stream) = 0;
+  /// Records what `work` puts on the stream, which is not the default one, instead of executing it. Kernels must have been prepared; nothing may wait or print.
+  virtual std::unique_ptr<GpuGraph> capture(StreamHandle stream, const std::function<void()> &work) = 0;
   virtual bool isCapturing(StreamHandle stream) = 0;
   virtual StreamHandle createStream() = 0;
   virtual void destroyStream(StreamHandle stream) = 0;

@@ -1,4 +1,5 @@
-// tk::Module and tk::Kernel: a launch's arguments become a key, the key finds the code, and code that is not there yet is compiled and linked into this process.
+// tk::Module and tk::Kernel: a launch's arguments become a key, the key finds the code, and code that is not there yet is compiled and linked into this
+// process.
 #include "compiler/Compiler.h"
 #include "lang/sema/ParamSpecs.h"
 #include "runtime/Specialization.h"
@@ -27,6 +28,7 @@ struct CompiledFunction {
 /// The arguments of a launch, one per parameter.
 struct Bound {
   std::vector<const Argument *> arguments;
+  LaunchOptions options;
   std::string key;
 };
 
@@ -51,7 +53,7 @@ struct Kernel::Impl {
   std::vector<std::string> parameterNames;
   std::vector<ParameterRule> rules;
   std::vector<std::optional<lang::Annotation>> annotations;
-  std::vector<std::optional<Argument>> defaults;    // as arguments
+  std::vector<std::optional<Argument>> defaults;              // as arguments
   std::vector<std::optional<lang::ConstValue>> defaultValues; // those that no argument can express
   mutable std::mutex cacheMutex;
   std::unordered_map<std::string, std::shared_ptr<const CompiledFunction>> cache;
@@ -59,7 +61,7 @@ struct Kernel::Impl {
   void readSignature();
   Bound bind(GpuDevice *device, const Argument *arguments, size_t count) const;
   std::shared_ptr<const CompiledFunction> find(GpuDevice *device, const Bound &bound);
-  std::shared_ptr<const CompiledFunction> compile(GpuDevice *device, const std::vector<const Argument *> &bound);
+  std::shared_ptr<const CompiledFunction> compile(GpuDevice *device, const Bound &launch);
   std::vector<uint64_t> slotsOf(const CompiledFunction &code, const Bound &bound) const;
   lang::ConstValue valueOf(const Argument &argument, const std::string &parameter) const;
 };
@@ -113,7 +115,8 @@ lang::ConstValue Kernel::Impl::valueOf(const Argument &argument, const std::stri
   case Argument::Kind::None: return lang::ConstValue();
   case Argument::Kind::Bool: return lang::ConstValue(argument.bits != 0);
   case Argument::Kind::Int: return lang::ConstValue::integer(static_cast<int64_t>(argument.bits));
-  case Argument::Kind::UInt: return lang::ConstValue(lang::BigInt(static_cast<int64_t>(argument.bits >> 1)) * lang::BigInt(2) + lang::BigInt(static_cast<int64_t>(argument.bits & 1)));
+  case Argument::Kind::UInt:
+    return lang::ConstValue(lang::BigInt(static_cast<int64_t>(argument.bits >> 1)) * lang::BigInt(2) + lang::BigInt(static_cast<int64_t>(argument.bits & 1)));
   case Argument::Kind::Float: return lang::ConstValue(argument.number());
   case Argument::Kind::Type: return lang::ConstValue(lang::TypeValue{argument.type, 0, false});
   case Argument::Kind::String: return lang::ConstValue::string(argument.text);
@@ -126,14 +129,16 @@ lang::ConstValue Kernel::Impl::valueOf(const Argument &argument, const std::stri
     lang::Diagnostics diagnostics;
     std::optional<lang::ConstValue> value = module->program->scope().lookup(argument.text, diagnostics);
     if (!value || !value->get<lang::FunctionValue>())
-      throw Error(ErrorKind::User, fmt::format("parameter `{}`: `{}` is not a function of `{}`", parameter, argument.text, module->program->scope().file().name()));
+      throw Error(ErrorKind::User,
+                  fmt::format("parameter `{}`: `{}` is not a function of `{}`", parameter, argument.text, module->program->scope().file().name()));
     return *value;
   }
   }
   return lang::ConstValue();
 }
 
-std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(GpuDevice *device, const std::vector<const Argument *> &bound) {
+std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(GpuDevice *device, const Bound &launch) {
+  const std::vector<const Argument *> &bound = launch.arguments;
   std::vector<lang::ParamSpec> specs;
   for (size_t i = 0; i < bound.size(); ++i) {
     std::optional<lang::Annotation> annotation = annotations[i];
@@ -156,11 +161,13 @@ std::shared_ptr<const CompiledFunction> Kernel::Impl::compile(GpuDevice *device,
     module->compiler = std::make_unique<compiler::Compiler>(), module->loader = std::make_unique<jit::ObjectLoader>();
   lang::Diagnostics diagnostics;
   compiler::Options options;
+  options.numWarps = launch.options.numWarps, options.numStages = launch.options.numStages, options.fpFusion = launch.options.fpFusion;
   if (device)
     options.target = jit::targetOf(device->properties());
   compiler::CompiledKernel compiled = module->compiler->compile(module->program->scope(), name, specs, options, diagnostics);
   if (compiled.object.empty())
-    throw Error(diagnostics.hasErrors() ? ErrorKind::User : ErrorKind::Internal, diagnostics.hasErrors() ? diagnostics.render() : fmt::format("compiling `{}` gave no code and no message", name));
+    throw Error(diagnostics.hasErrors() ? ErrorKind::User : ErrorKind::Internal,
+                diagnostics.hasErrors() ? diagnostics.render() : fmt::format("compiling `{}` gave no code and no message", name));
   auto result = std::make_shared<CompiledFunction>();
   if (device) {
     result->gpu = jit::makeKernel(*device, compiled);
@@ -187,7 +194,7 @@ std::shared_ptr<const CompiledFunction> Kernel::Impl::find(GpuDevice *device, co
     return found;
   std::shared_ptr<const CompiledFunction> compiled;
   try {
-    jit::contained([&] { compiled = compile(device, bound.arguments); });
+    jit::contained([&] { compiled = compile(device, bound); });
   } catch (const Error &error) {
     if (error.kind() != ErrorKind::User)
       (void)module->compiler.release(); // in a state that nobody knows, so not even destroyed
@@ -208,14 +215,19 @@ size_t Kernel::compiledCount() const {
 /// Checks that an array lies where the kernel runs.
 static void checkMemory(const Argument &argument, const std::string &parameter, GpuDevice *device) {
   if (device && argument.memory == Argument::Memory::Host)
-    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in host memory, but the stream is one of {}: copy it into a tk::DeviceArray", parameter, device->properties().name));
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in host memory, but the stream is one of {}: copy it into a tk::DeviceArray",
+                                             parameter, device->properties().name));
   if (argument.memory == Argument::Memory::Device && argument.device != device)
-    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in the memory of {}, but the stream is one of {}", parameter, argument.device->properties().name,
-                                             device ? device->properties().name : "the host"));
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in the memory of {}, but the stream is one of {}", parameter,
+                                             argument.device->properties().name, device ? device->properties().name : "the host"));
 }
 
 Bound Kernel::Impl::bind(GpuDevice *device, const Argument *arguments, size_t count) const {
-  Bound bound{bindArguments(name, rules, arguments, count), std::string(reinterpret_cast<const char *>(&device), sizeof(device))};
+  Bound bound;
+  bound.arguments = bindArguments(name, rules, arguments, count, bound.options);
+  bound.key.reserve(sizeof(device) + 8 + 12 * rules.size());
+  bound.key.assign(reinterpret_cast<const char *>(&device), sizeof(device));
+  bound.options.appendKey(bound.key);
   for (size_t i = 0; i < bound.arguments.size(); ++i) {
     if (!bound.arguments[i] && defaults[i])
       bound.arguments[i] = &*defaults[i];
@@ -255,6 +267,16 @@ void Kernel::prepareList(const Stream &stream, const Argument *arguments, size_t
   std::shared_ptr<const CompiledFunction> code = impl->find(device, impl->bind(device, arguments, count));
   if (device)
     device->prepare(*code->gpu, stream.handle());
+}
+
+KernelResources Kernel::resourcesList(const Stream &stream, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  if (!device)
+    throw Error(ErrorKind::User, fmt::format("`{}`: code for the host has no resources to tell", impl->name));
+  std::shared_ptr<const CompiledFunction> code = impl->find(device, impl->bind(device, arguments, count));
+  GpuKernelUse use = device->useOf(*code->gpu);
+  const KernelAbi &abi = code->gpu->abi();
+  return {use.registers, use.spillBytes, use.staticSharedBytes + static_cast<int>(abi.sharedBytes), static_cast<int>(abi.threads), use.blocksPerMultiprocessor};
 }
 
 Module Module::fromFile(const std::string &path) {

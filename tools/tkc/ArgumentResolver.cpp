@@ -33,8 +33,8 @@ struct ArgumentResolver::Source {
 
 ArgumentResolver::~ArgumentResolver() = default;
 
-ArgumentResolver::ArgumentResolver(const jit::Program &program, const lang::ast::Function &kernel, const std::vector<std::pair<std::string, std::string>> &given,
-                                   const lang::ast::Call *example)
+ArgumentResolver::ArgumentResolver(const jit::Program &program, const lang::ast::Function &kernel,
+                                   const std::vector<std::pair<std::string, std::string>> &given, const lang::ast::Call *example)
     : program(program), kernel(kernel), sources(kernel.params.size()), states(kernel.params.size(), State::Waiting), results(kernel.params.size()) {
   lang::Diagnostics diagnostics;
   auto indexOf = [&](const std::string &name) {
@@ -57,8 +57,12 @@ ArgumentResolver::ArgumentResolver(const jit::Program &program, const lang::ast:
     throw Failure(Status::Diagnostics, diagnostics.render());
   for (const auto &[name, value] : given) {
     size_t i = indexOf(name);
-    if (i == sources.size())
-      throw Failure(Status::Usage, unknown(name));
+    if (i == sources.size()) {
+      if (!runtime::LaunchOptions::has(name))
+        throw Failure(Status::Usage, unknown(name));
+      givenOptions.emplace_back(name, value);
+      continue;
+    }
     if (sources[i].given)
       throw Failure(Status::Usage, fmt::format("argument `{}` is given twice", name));
     sources[i].given = value;
@@ -75,6 +79,8 @@ ArgumentResolver::ArgumentResolver(const jit::Program &program, const lang::ast:
       sources[i].example = keyword.value.get();
     else if (keyword.name == "grid")
       exampleGrid = keyword.value.get();
+    else if (runtime::LaunchOptions::has(keyword.name))
+      exampleOptions.push_back(&keyword);
     else
       throw Failure(Status::Diagnostics, fmt::format("{}: error: the example: {}\n", place(keyword.nameRange), unknown(keyword.name)));
   }
@@ -89,7 +95,24 @@ std::vector<std::string> ArgumentResolver::parameterNames() const {
   return names;
 }
 
-void ArgumentResolver::fail(size_t index, const std::string &why) const { throw Failure(Status::Usage, fmt::format("argument `{}`: {}", kernel.params[index].name, why)); }
+void ArgumentResolver::fail(size_t index, const std::string &why) const {
+  throw Failure(Status::Usage, fmt::format("argument `{}`: {}", kernel.params[index].name, why));
+}
+
+runtime::LaunchOptions ArgumentResolver::launchOptions() {
+  runtime::LaunchOptions options;
+  auto set = [&](const std::string &name, const ConstValue &value, Status status) {
+    std::optional<int64_t> number = value.get<bool>() ? std::optional<int64_t>(*value.get<bool>()) : value.asInt64();
+    std::string wrong = number ? options.set(name, *number) : fmt::format("must be an integer, found {}", value.repr());
+    if (!wrong.empty())
+      throw Failure(status, fmt::format("launch option `{}` {}", name, wrong));
+  };
+  for (const lang::ast::Keyword *keyword : exampleOptions)
+    set(keyword->name, *evaluate(*keyword->value, program.scope().file(), true), Status::Diagnostics);
+  for (const auto &[name, text] : givenOptions)
+    set(name, evaluateText(text, fmt::format("launch option `{}`", name)), Status::Usage);
+  return options;
+}
 
 const std::vector<ResolvedArgument> &ArgumentResolver::resolve() {
   for (size_t i = 0; i < sources.size(); ++i)
@@ -122,7 +145,8 @@ ConstValue ArgumentResolver::workOut(size_t index) {
     return fromCommandLine(index);
   const lang::ast::Expr *expr = source.example ? source.example : source.defaultValue;
   if (!expr)
-    throw Failure(Status::Usage, fmt::format("parameter `{}` of `{}` has no value: give `{}=VALUE`, an @tk.example or a default", kernel.params[index].name, kernel.name, kernel.params[index].name));
+    throw Failure(Status::Usage, fmt::format("parameter `{}` of `{}` has no value: give `{}=VALUE`, an @tk.example or a default", kernel.params[index].name,
+                                             kernel.name, kernel.params[index].name));
   return *evaluate(*expr, program.scope().file(), true);
 }
 
@@ -215,8 +239,9 @@ ConstValue ArgumentResolver::bareWord(size_t index, const std::string &word, boo
   lang::ast::ExprPtr expr = lang::parseExpression(file, quiet);
   std::vector<std::string> names = program.scope().names(), parameters = parameterNames();
   names.insert(names.end(), parameters.begin(), parameters.end());
-  if (!expr || word == "true" || word == "false" || word == "none" || word == "inf" || word == "nan" || std::find(names.begin(), names.end(), word) != names.end() ||
-      !lang::nearest(word, names).empty() || lang::HostEvaluator(&program.scope(), quiet).evaluate(*expr, file))
+  if (!expr || word == "true" || word == "false" || word == "none" || word == "inf" || word == "nan" ||
+      std::find(names.begin(), names.end(), word) != names.end() || !lang::nearest(word, names).empty() ||
+      lang::HostEvaluator(&program.scope(), quiet).evaluate(*expr, file))
     return ConstValue();
   isWord = true;
   return ConstValue::string(word);
@@ -256,7 +281,8 @@ ConstValue ArgumentResolver::initialised(size_t index) {
   } else {
     ConstValue value = evaluateText(text.text, fmt::format("argument `{}`", name));
     if (!value.asInit())
-      fail(index, fmt::format("`{}` is no initialiser: expected zeros, ones, rand, randn, arange, randint(lo, hi) or full(value) before `:{}`", text.text, spelling(*text.type)));
+      fail(index, fmt::format("`{}` is no initialiser: expected zeros, ones, rand, randn, arange, randint(lo, hi) or full(value) before `:{}`", text.text,
+                              spelling(*text.type)));
     *init = *value.asInit();
   }
   ConstValue shape = evaluateText(text.shape, fmt::format("argument `{}`", name), text.shapeColumn);
@@ -305,7 +331,8 @@ ConstValue ArgumentResolver::withArrays(const ConstValue &value, const std::stri
     auto array = std::make_shared<ArrayArgument>();
     array->name = name, array->dtype = init->dtype, array->shape = init->shape;
     try {
-      array->initializer = runtime::makeInitializer(init->kind, init->parameters, init->seed < 0 ? runtime::seedOfName(name) : static_cast<uint64_t>(init->seed));
+      array->initializer =
+          runtime::makeInitializer(init->kind, init->parameters, init->seed < 0 ? runtime::seedOfName(name) : static_cast<uint64_t>(init->seed));
     } catch (const Error &error) {
       throw Failure(Status::Usage, fmt::format("argument `{}`: {}", name, error.what()));
     }
@@ -340,7 +367,8 @@ std::array<int64_t, 3> ArgumentResolver::grid(const std::string &text, const lan
     lang::HostEvaluator evaluator(&program.scope(), diagnostics);
     evaluator.locals = [&](const std::string &name) { return lookup(name); };
     std::optional<ConstValue> called =
-        evaluator.call(extents[0], {ConstValue(std::shared_ptr<const ConstValue::Dict>(std::make_shared<ConstValue::Dict>(std::move(arguments))))}, {&program.scope().file(), kernel.nameRange});
+        evaluator.call(extents[0], {ConstValue(std::shared_ptr<const ConstValue::Dict>(std::make_shared<ConstValue::Dict>(std::move(arguments))))},
+                       {&program.scope().file(), kernel.nameRange});
     if (!called)
       throw Failure(Status::Diagnostics, diagnostics.render());
     extents[0] = *called;

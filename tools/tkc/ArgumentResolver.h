@@ -1,14 +1,15 @@
 // The arguments of one run of a kernel: from the command line, an @tk.example and the parameters' defaults to values.
 //
-// Every argument is an expression that may use the others, in any order, so they are worked out on demand; a cycle is an error. Arrays are described here (type, shape, where
-// their contents come from) and filled later, when a launch needs them.
+// Every argument is an expression that may use the others, in any order, so they are worked out on demand; a cycle is an error. Arrays are described here
+// (type, shape, where their contents come from) and filled later, when a launch needs them.
 #pragma once
-#include <list>
 #include "lang/sema/ParamSpecs.h"
 #include "runtime/Initialise.h"
+#include "runtime/LaunchOptions.h"
 #include "runtime/jit/Program.h"
 #include "tk/array.h"
 #include <array>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,12 +35,16 @@ struct ResolvedArgument {
 
 class ArgumentResolver {
 public:
-  /// `given`: NAME and VALUE pairs of the command line. `example`: an @tk.example of the kernel, or null. Throws Failure(Usage) for names that are no parameters.
-  ArgumentResolver(const jit::Program &program, const lang::ast::Function &kernel, const std::vector<std::pair<std::string, std::string>> &given, const lang::ast::Call *example);
+  /// `given`: NAME and VALUE pairs of the command line. `example`: an @tk.example of the kernel, or null. Throws Failure(Usage) for names that are no
+  /// parameters.
+  ArgumentResolver(const jit::Program &program, const lang::ast::Function &kernel, const std::vector<std::pair<std::string, std::string>> &given,
+                   const lang::ast::Call *example);
   ~ArgumentResolver();
 
   /// One per parameter, in order. Throws Failure.
   const std::vector<ResolvedArgument> &resolve();
+  /// The launch options among what is given and in the example. Throws Failure.
+  runtime::LaunchOptions launchOptions();
   /// The arrays that resolve() met, each once.
   const std::vector<std::shared_ptr<ArrayArgument>> &arrays() const { return arrayList; }
   /// The grid from `text` (of --grid) or, when it is empty, from the example's `grid=` or the kernel's @tk.grid. Throws Failure.
@@ -75,15 +80,18 @@ private:
   const lang::ast::Function &kernel;
   std::list<ParsedText> texts;
   std::vector<Source> sources;
+  std::vector<std::pair<std::string, std::string>> givenOptions;
+  std::vector<const lang::ast::Keyword *> exampleOptions;
   const lang::ast::Expr *exampleGrid = nullptr;
   std::vector<State> states;
   std::vector<ResolvedArgument> results;
-  std::vector<size_t> active;   // the arguments that are being worked out, outermost first
-  std::exception_ptr failure;   // the first one, while expressions are being evaluated (they can't be unwound)
+  std::vector<size_t> active; // the arguments that are being worked out, outermost first
+  std::exception_ptr failure; // the first one, while expressions are being evaluated (they can't be unwound)
   std::vector<std::shared_ptr<ArrayArgument>> arrayList;
 };
 
 /// The specs of a kernel's parameters for resolved arguments. Throws Failure.
-std::vector<lang::ParamSpec> specsOf(const jit::Program &program, const lang::ast::Function &kernel, const lang::KernelDecorators &decorators, const std::vector<ResolvedArgument> &arguments);
+std::vector<lang::ParamSpec> specsOf(const jit::Program &program, const lang::ast::Function &kernel, const lang::KernelDecorators &decorators,
+                                     const std::vector<ResolvedArgument> &arguments);
 
 } // namespace tk::tool

@@ -61,7 +61,7 @@ Verb verbOf(CompileOptions &options) {
                  options.remarks = value == "json";
                }},
               {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
-              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
+              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32; default: by the widest tile",
                [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
               {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)",
                [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},

@@ -40,7 +40,7 @@ Verb verbOf(ExplainOptions &options) {
               {"--signature", "TEXT", "the parameters' types and constants", [&](const std::string &value) { options.choice.signature = value; }},
               {"--example", "N", "take the types of the Nth @tk.example",
                [&](const std::string &value) { options.choice.example = numberOf("--example", value, 1, 1000000); }},
-              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
+              {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32; default: by the widest tile",
                [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
               {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)",
                [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},

@@ -72,7 +72,7 @@ Verb verbOf(RunOptions &options) {
           {"--threads", "N", "threads of the CPU device; default: the cores that this process may use",
            [&](const std::string &value) { options.threads = numberOf("--threads", value, 1, 4096); }},
           {"--fp-fusion", "", "allow fused multiply-add", [&](const std::string &) { options.compile.fpFusion = true; }},
-          {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32 (default 4)",
+          {"--num-warps", "N", "warps of a program on a GPU: 1, 2, 4 ... 32; default: by the widest tile",
            [&](const std::string &text) { options.compile.numWarps = warpsOf(text); }},
           {"--num-stages", "N", "rounds of a loop that a GPU has under way at once: 1 ... 16 (default 3 from sm_80 on, else 1)",
            [&](const std::string &text) { options.compile.numStages = stagesOf(text); }},
@@ -116,7 +116,7 @@ private:
                                   const char *flag) const;
 
   const RunOptions &options;
-  const compiler::Options &compile;
+  const compiler::Options compile; // what the command line says; examples may add
   Execution &execution;
   const jit::Program &program;
   const lang::ast::Function &kernel;
@@ -142,6 +142,16 @@ const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const 
                                            near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
 }
 
+/// An option of the command line wins over the example's.
+compiler::Options withLaunchOptions(compiler::Options compile, const runtime::LaunchOptions &launch) {
+  if (!compile.numWarps)
+    compile.numWarps = launch.numWarps;
+  if (!compile.numStages)
+    compile.numStages = launch.numStages;
+  compile.fpFusion |= launch.fpFusion;
+  return compile;
+}
+
 uint64_t bytesMoved(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
   uint64_t bytes = 0;
   for (const compiler::ArgumentSlot &slot : slots)
@@ -154,6 +164,7 @@ RunReport Runner::run(const lang::ast::Call *example) {
   ArgumentResolver resolver(program, kernel, options.arguments, example);
   const std::vector<ResolvedArgument> &arguments = resolver.resolve();
   RunReport report;
+  compiler::Options compile = withLaunchOptions(this->compile, resolver.launchOptions());
   report.kernel = kernel.name, report.target = compile.target, report.place = execution.place();
   report.arguments = resolver.describe();
   report.grid = resolver.grid(options.grid, decorators);

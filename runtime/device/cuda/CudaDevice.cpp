@@ -20,9 +20,12 @@ struct CudaApi {
   using Function = cuda::Function;
   using Stream = cuda::Stream;
   using Event = cuda::Event;
+  using Graph = cuda::Graph;
+  using GraphExec = cuda::GraphExec;
   using Result = cuda::Result;
   using CaptureStatus = cuda::CaptureStatus;
   static constexpr Result success = Result::Success;
+  static constexpr cuda::CaptureMode captureMode = cuda::CaptureMode::ThreadLocal;
   static constexpr unsigned streamFlags = cuda::streamNonBlocking;
   static constexpr unsigned hostAllocMapped = cuda::hostAllocDeviceMap | cuda::hostAllocPortable;
 

@@ -17,6 +17,8 @@ using Module = struct ModuleOpaque *;
 using Function = struct FunctionOpaque *;
 using Stream = struct StreamOpaque *;
 using Event = struct EventOpaque *;
+using Graph = struct GraphOpaque *;
+using GraphExec = struct GraphExecOpaque *;
 using LinkState = struct LinkStateOpaque *;
 
 /// Those that tkc acts on or that the emulated device gives; others pass through as numbers.
@@ -104,6 +106,7 @@ enum class JitInputType : int { Cubin = 0, Ptx = 1 };
 
 enum class PointerAttribute : int { Context = 1, MemoryType = 2, DevicePointer = 3, HostPointer = 4, DeviceOrdinal = 9 };
 enum class MemoryType : unsigned { Host = 1, Device = 2, Array = 3, Unified = 4 };
+enum class CaptureMode : int { Global = 0, ThreadLocal = 1, Relaxed = 2 };
 enum class CaptureStatus : int { None = 0, Active = 1, Invalidated = 2 };
 
 constexpr unsigned streamDefault = 0, streamNonBlocking = 1;

@@ -39,8 +39,16 @@ struct FunctionOpaque {
   uint32_t maxDynamicShared = 48 << 10;
 };
 inline ModuleOpaque::~ModuleOpaque() = default;
+/// Work on a stream that was recorded instead of done, in order.
+struct GraphOpaque {
+  std::vector<std::function<Result()>> steps;
+};
+struct GraphExecOpaque {
+  GraphOpaque graph;
+};
 struct StreamOpaque {
   ContextOpaque *context;
+  std::unique_ptr<GraphOpaque> recording = {}; // while the stream is being captured
 };
 struct EventOpaque {
   std::chrono::steady_clock::time_point time;

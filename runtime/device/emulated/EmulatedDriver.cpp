@@ -91,31 +91,10 @@ Result getFunction(cuda::Function *function, cuda::Module module, const char *na
   return Result::Success;
 }
 
-Result launch(cuda::Function function, LaunchSpec spec, void **parameters, void **extra) {
+/// A launch whose parameters are in `buffer`.
+Result execute(cuda::Function function, LaunchSpec spec, const std::vector<uint8_t> &buffer) {
   return inContext([&](ContextOpaque &context) {
-    if (!function || function->module->context != &context)
-      return Result::InvalidHandle;
     const Function &kernel = *function->function;
-    std::vector<uint8_t> buffer(kernel.parameterBytes);
-    if (extra) {
-      const void *from = nullptr;
-      size_t bytes = 0;
-      for (; *extra; extra += 2) {
-        if (*extra == reinterpret_cast<void *>(1))
-          from = extra[1];
-        else if (*extra == reinterpret_cast<void *>(2))
-          bytes = *static_cast<size_t *>(extra[1]);
-      }
-      if (from)
-        std::memcpy(buffer.data(), from, std::min(bytes, buffer.size()));
-    } else if (!kernel.parameters.empty()) {
-      if (!parameters)
-        return Result::InvalidValue;
-      for (size_t i = 0; i < kernel.parameters.size(); ++i)
-        std::memcpy(buffer.data() + kernel.parameters[i].offset, parameters[i], kernel.parameters[i].bytes);
-    }
-    if (spec.dynamicShared > function->maxDynamicShared)
-      return Result::InvalidValue;
     DriverOptions options = driverOptions();
     spec.parameters = buffer;
     spec.checks = options.checks;
@@ -145,13 +124,50 @@ Result launch(cuda::Function function, LaunchSpec spec, void **parameters, void 
   });
 }
 
-Result launchPlain(cuda::Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream,
+/// Does the work now, or when the graph is launched into which the stream is being captured.
+Result enqueue(Stream stream, std::function<Result()> work) {
+  if (!stream || !stream->recording)
+    return work();
+  stream->recording->steps.push_back(std::move(work));
+  return Result::Success;
+}
+
+Result launch(cuda::Function function, LaunchSpec spec, Stream stream, void **parameters, void **extra) {
+  return inContext([&](ContextOpaque &context) {
+    if (!function || function->module->context != &context)
+      return Result::InvalidHandle;
+    const Function &kernel = *function->function;
+    std::vector<uint8_t> buffer(kernel.parameterBytes);
+    if (extra) {
+      const void *from = nullptr;
+      size_t bytes = 0;
+      for (; *extra; extra += 2) {
+        if (*extra == reinterpret_cast<void *>(1))
+          from = extra[1];
+        else if (*extra == reinterpret_cast<void *>(2))
+          bytes = *static_cast<size_t *>(extra[1]);
+      }
+      if (from)
+        std::memcpy(buffer.data(), from, std::min(bytes, buffer.size()));
+    } else if (!kernel.parameters.empty()) {
+      if (!parameters)
+        return Result::InvalidValue;
+      for (size_t i = 0; i < kernel.parameters.size(); ++i)
+        std::memcpy(buffer.data() + kernel.parameters[i].offset, parameters[i], kernel.parameters[i].bytes);
+    }
+    if (spec.dynamicShared > function->maxDynamicShared)
+      return Result::InvalidValue;
+    return enqueue(stream, [function, spec, buffer = std::move(buffer)] { return execute(function, spec, buffer); });
+  });
+}
+
+Result launchPlain(cuda::Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream stream,
                    void **parameters, void **extra) {
   LaunchSpec spec;
   spec.grid = {gx, gy, gz};
   spec.block = {bx, by, bz};
   spec.dynamicShared = shared;
-  return launch(function, spec, parameters, extra);
+  return launch(function, spec, stream, parameters, extra);
 }
 
 Result launchExtended(const LaunchConfig *config, cuda::Function function, void **parameters, void **extra) {
@@ -162,7 +178,7 @@ Result launchExtended(const LaunchConfig *config, cuda::Function function, void 
   for (unsigned i = 0; i < config->attributeCount; ++i)
     if (const LaunchAttribute &attribute = config->attributes[i]; attribute.id == LaunchAttributeId::ClusterDimension)
       spec.cluster = {attribute.value.cluster.x, attribute.value.cluster.y, attribute.value.cluster.z};
-  return launch(function, spec, parameters, extra);
+  return launch(function, spec, config->stream, parameters, extra);
 }
 
 Result functionAttribute(int *value, FunctionAttribute attribute, cuda::Function function) {
@@ -315,7 +331,7 @@ Driver makeTable() {
   d.tensorMapEncodeTiled = encodeTensorMap;
   d.streamCreate = [](Stream *stream, unsigned) {
     return inContext([&](ContextOpaque &context) {
-      *stream = new StreamOpaque{&context};
+      *stream = new StreamOpaque{&context, nullptr};
       return Result::Success;
     });
   };
@@ -323,9 +339,39 @@ Driver makeTable() {
     delete stream;
     return Result::Success;
   };
-  d.streamSynchronize = [](Stream) { return ping(); };
-  d.streamIsCapturing = [](Stream, CaptureStatus *status) {
-    *status = CaptureStatus::None;
+  d.streamSynchronize = [](Stream stream) { return stream && stream->recording ? Result::StreamCaptureUnsupported : ping(); };
+  d.streamIsCapturing = [](Stream stream, CaptureStatus *status) {
+    *status = stream && stream->recording ? CaptureStatus::Active : CaptureStatus::None;
+    return Result::Success;
+  };
+  d.streamBeginCapture = [](Stream stream, CaptureMode) {
+    if (!stream || stream->recording)
+      return Result::StreamCaptureUnsupported;
+    stream->recording = std::make_unique<GraphOpaque>();
+    return Result::Success;
+  };
+  d.streamEndCapture = [](Stream stream, Graph *graph) {
+    if (!stream || !stream->recording)
+      return Result::InvalidValue;
+    *graph = stream->recording.release();
+    return Result::Success;
+  };
+  d.graphInstantiate = [](GraphExec *executable, Graph graph, unsigned long long) {
+    *executable = new GraphExecOpaque{*graph};
+    return Result::Success;
+  };
+  d.graphLaunch = [](GraphExec executable, Stream) {
+    Result result = ping();
+    for (const auto &step : executable->graph.steps)
+      result = result == Result::Success ? step() : result;
+    return result;
+  };
+  d.graphExecDestroy = [](GraphExec executable) {
+    delete executable;
+    return Result::Success;
+  };
+  d.graphDestroy = [](Graph graph) {
+    delete graph;
     return Result::Success;
   };
   d.streamGetCtx = [](Stream stream, Context *context) {
@@ -372,9 +418,15 @@ Driver makeTable() {
   };
   d.memcpyHtoDAsync = [](DevicePointer to, const void *from, size_t bytes, Stream) { return copy(to, reinterpret_cast<uint64_t>(from), bytes, true, false); };
   d.memcpyDtoHAsync = [](void *to, DevicePointer from, size_t bytes, Stream) { return copy(reinterpret_cast<uint64_t>(to), from, bytes, false, true); };
-  d.memcpyDtoDAsync = [](DevicePointer to, DevicePointer from, size_t bytes, Stream) { return copy(to, from, bytes, true, true); };
-  d.memsetD8Async = [](DevicePointer to, unsigned char value, size_t count, Stream) { return fill<uint8_t>(to, value, count); };
-  d.memsetD32Async = [](DevicePointer to, unsigned value, size_t count, Stream) { return fill<uint32_t>(to, value, count); };
+  d.memcpyDtoDAsync = [](DevicePointer to, DevicePointer from, size_t bytes, Stream stream) {
+    return enqueue(stream, [=] { return copy(to, from, bytes, true, true); });
+  };
+  d.memsetD8Async = [](DevicePointer to, unsigned char value, size_t count, Stream stream) {
+    return enqueue(stream, [=] { return fill<uint8_t>(to, value, count); });
+  };
+  d.memsetD32Async = [](DevicePointer to, unsigned value, size_t count, Stream stream) {
+    return enqueue(stream, [=] { return fill<uint32_t>(to, value, count); });
+  };
   d.pointerGetAttribute = pointerAttribute;
   return d;
 }

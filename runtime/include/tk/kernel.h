@@ -22,13 +22,22 @@ struct Grid {
 };
 inline Grid grid(int64_t x, int64_t y = 1, int64_t z = 1) { return {x, y, z}; }
 
+/// What a GPU's driver says of compiled code.
+struct KernelResources {
+  int registers = 0;                 // of a thread
+  int spillBytes = 0;                // of a thread: local memory, where registers did not suffice
+  int sharedBytes = 0, threads = 0;  // of a program
+  int programsPerMultiprocessor = 0; // that fit at once; 0: unknown
+};
+
 class Kernel {
 public:
   const std::string &name() const;
   /// The parameters' names, in order.
   const std::vector<std::string> &parameters() const;
 
-  /// Positional arguments first, then tk::meta ones in any order. Parameters with a default may be left out.
+  /// Positional arguments first, then tk::meta ones in any order; tk::meta("num_warps", 8), "num_stages" and "enable_fp_fusion" say how to compile. Parameters
+  /// with a default may be left out.
   template <typename... Args> void launch(const Stream &stream, Grid grid, const Args &...args) const {
     const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
     launchList(stream, grid, list.data(), list.size());
@@ -40,6 +49,12 @@ public:
     prepareList(stream, list.data(), list.size());
   }
   void prepareList(const Stream &stream, const Argument *arguments, size_t count) const;
+  /// Of the code that a launch with these arguments runs, which is compiled and loaded when needed. Error(User) for a stream of the host.
+  KernelResources resourcesList(const Stream &stream, const Argument *arguments, size_t count) const;
+  template <typename... Args> KernelResources resources(const Stream &stream, const Args &...args) const {
+    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
+    return resourcesList(stream, list.data(), list.size());
+  }
   /// How many specializations have been compiled so far.
   size_t compiledCount() const;
 

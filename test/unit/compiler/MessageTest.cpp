@@ -124,7 +124,7 @@ TEST_CASE("messages of the compiler as a library", "[message]") {
     CHECK(compiler.emit(*scope, "k", pointerAndScalar(), {}, compiler::Stage::Ttg, diagnostics).empty());
     checkFirst(diagnostics, Diag::StageUnavailable, "stage `ttg` does not exist for target `cpu`");
   }
-  for (unsigned warps : {0u, 3u, 48u, 64u, ~0u}) {
+  for (unsigned warps : {3u, 6u, 48u, 64u, ~0u}) {
     Diagnostics diagnostics;
     compiler::Options options;
     options.target = "sm_80", options.numWarps = warps;

@@ -1,9 +1,9 @@
 // Arguments: how C++ values become them, which launches share code, and the bits that code receives.
 #include "runtime/Specialization.h"
-#include "tk/error.h"
-#include "tk/tk.h"
 #include "Catch.h"
 #include "Thrown.h"
+#include "tk/error.h"
+#include "tk/tk.h"
 
 using namespace tk;
 using namespace tk::runtime;
@@ -68,15 +68,30 @@ TEST_CASE("launches share code exactly when nothing that code depends on differs
 TEST_CASE("binding of arguments to parameters", "[specialization]") {
   std::vector<ParameterRule> rules(3);
   rules[0].name = "x", rules[1].name = "n", rules[2].name = "BLOCK", rules[2].hasDefault = true;
+  LaunchOptions options;
   auto bind = [&](std::vector<Argument> arguments) {
     std::vector<int64_t> values;
-    for (const Argument *argument : bindArguments("k", rules, arguments.data(), arguments.size()))
+    options = {};
+    for (const Argument *argument : bindArguments("k", rules, arguments.data(), arguments.size(), options))
       values.push_back(argument ? static_cast<int64_t>(argument->bits) : -1);
     return values;
   };
   CHECK(bind({5, 6, 7}) == std::vector<int64_t>{5, 6, 7});
   CHECK(bind({5, 6}) == std::vector<int64_t>{5, 6, -1});
   CHECK(bind({5, meta("BLOCK", 9), meta("n", 8)}) == std::vector<int64_t>{5, 8, 9});
+  // Launch options are no parameters.
+  CHECK(bind({5, 6, meta("num_warps", 8), meta("BLOCK", 9), meta("enable_fp_fusion", true)}) == std::vector<int64_t>{5, 6, 9});
+  CHECK((options.numWarps == 8 && options.numStages == 0 && options.fpFusion));
+  std::string plain, eight, fused;
+  LaunchOptions().appendKey(plain), options.appendKey(eight), options.fpFusion = false, options.appendKey(fused);
+  CHECK((plain != eight && eight != fused && fused != plain));
+  CHECK(contains(thrown([&] { bind({5, 6, meta("num_warps", 3)}); }), "launch option `num_warps` must be 1, 2, 4, 8, 16 or 32, found 3"));
+  CHECK(contains(thrown([&] { bind({5, 6, meta("num_stages", 0)}); }), "launch option `num_stages` must lie between 1 and 16, found 0"));
+  CHECK(contains(thrown([&] { bind({5, 6, meta("num_warps", 2.0)}); }), "launch option `num_warps` must be an integer, found 2"));
+  rules[2].name = "num_warps"; // a parameter hides the option
+  CHECK(bind({5, 6, meta("num_warps", 3)}) == std::vector<int64_t>{5, 6, 3});
+  CHECK(options.numWarps == 0);
+  rules[2].name = "BLOCK";
   CHECK(contains(thrown([&] { bind({5}); }), "parameter `n` is missing"));
   CHECK(contains(thrown([&] { bind({5, 6, 7, 8}); }), "takes 3 arguments"));
   CHECK(contains(thrown([&] { bind({5, 6, meta("x", 1)}); }), "`x` is given twice"));

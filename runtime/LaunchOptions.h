@@ -1,0 +1,23 @@
+// Launch options: how a kernel is compiled for a launch, not what it computes. They are part of the specialization key.
+//
+// A caller gives them like parameters, by name: tk::meta("num_warps", 8), `num_warps=8` on the command line, and as keywords of @tk.example.
+#pragma once
+#include "tk/argument.h"
+#include <string>
+#include <string_view>
+
+namespace tk::runtime {
+
+/// 0 and false stand for "not given".
+struct LaunchOptions {
+#define LAUNCH_OPTION(field, name, type, otherwise) type field = {};
+#include "runtime/LaunchOptions.def"
+#undef LAUNCH_OPTION
+
+  static bool has(std::string_view name);
+  /// Sets the option of this name. Returns what is wrong with the value ("must be 1, 2, 4, 8, 16 or 32, found 3"), or nothing.
+  std::string set(std::string_view name, int64_t value);
+  void appendKey(std::string &key) const;
+};
+
+} // namespace tk::runtime
