@@ -101,9 +101,16 @@ static std::string conversionSentence(const Remark &remark) {
   auto place = [&](const char *role, const char *line) {
     return fmt::format("`{}`{}", remark.text(role), remark.has(line) ? fmt::format(" of line {}", remark.number(line)) : std::string());
   };
-  return fmt::format("moves {} of {} through {} bytes of shared memory{}, from the layout of {} to that of {}", remark.text("shape"), remark.text("element"),
-                     remark.number("bytes"), remark.has("rounds") ? fmt::format(" in {} rounds", remark.number("rounds")) : std::string(),
-                     place("from", "from-line"), place("to", "to-line"));
+  std::string way;
+  if (int64_t selects = remark.number("selects"); remark.number("shuffles"))
+    way = fmt::format("through {}{}", plural(remark.number("shuffles"), "shuffle", "shuffles"), selects ? " and " + plural(selects, "select", "selects") : "");
+  else if (remark.has("shuffles"))
+    way = fmt::format("by {} within each thread", plural(selects, "select", "selects"));
+  else
+    way = fmt::format("through {} bytes of shared memory{}", remark.number("bytes"),
+                      remark.has("rounds") ? fmt::format(" in {} rounds", remark.number("rounds")) : std::string());
+  return fmt::format("moves {} of {} {}, from the layout of {} to that of {}", remark.text("shape"), remark.text("element"), way, place("from", "from-line"),
+                     place("to", "to-line"));
 }
 
 static std::string bodyOf(const Remark &remark) {

@@ -1,4 +1,4 @@
-// Which two operations want a tile in different layouts, when it has to go through shared memory.
+// Which two operations want a tile in different layouts, when it has to go through shared memory or shuffles.
 #include "compiler/RecordRemark.h"
 #include "compiler/lower/GpuRemarks.h"
 #include "compiler/lower/SourcePlace.h"
@@ -69,9 +69,13 @@ void lower::remarkConversion(ttg::ConvertLayoutOp op, const ConversionPlan &plan
   for (int64_t extent : tt::shapeOf(tile))
     shape += (shape.empty() ? "" : " x ") + std::to_string(extent);
   llvm::raw_string_ostream(element) << tt::elementType(tile);
-  remark.fact("bytes", int64_t(plan.elements) * sharedBytesOf(tt::elementType(tile)));
-  if (!plan.rounds.empty())
-    remark.fact("rounds", int64_t(1) << plan.rounds.size());
+  if (plan.shuffles) {
+    remark.fact("shuffles", plan.shuffles->shuffles).fact("selects", plan.shuffles->selects);
+  } else {
+    remark.fact("bytes", int64_t(plan.elements) * sharedBytesOf(tt::elementType(tile)));
+    if (!plan.rounds.empty())
+      remark.fact("rounds", int64_t(1) << plan.rounds.size());
+  }
   remark.fact("shape", shape).fact("element", element);
   auto side = [&](StringRef role, Operation *other) {
     if (!other)

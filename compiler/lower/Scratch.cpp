@@ -24,14 +24,8 @@ static bool onlyRenamesRegisters(const TileLayout &from, const TileLayout &to) {
   return llvm::all_of(to.reg, [&](uint32_t base) { return span.contains(base); });
 }
 
-ConversionPlan lower::planConversion(const TileLayout &from, const TileLayout &to, unsigned indexBits, unsigned elementBytes) {
+static ConversionPlan throughShared(const TileLayout &from, const TileLayout &to, unsigned indexBits, unsigned elementBytes) {
   ConversionPlan plan;
-  if (from == to)
-    return plan;
-  if (onlyRenamesRegisters(from, to)) {
-    plan.kind = ConversionPlan::Kind::Registers;
-    return plan;
-  }
   plan.kind = ConversionPlan::Kind::Shared;
   SmallVector<uint32_t> common; // registers of both sides
   LinearImages seen;
@@ -56,6 +50,38 @@ ConversionPlan lower::planConversion(const TileLayout &from, const TileLayout &t
   plan.elements = uint64_t(1) << (indexBits - plan.rounds.size());
   plan.offsetOfIndexBit = placeInBanks({plan.vector, plan.rounds, from.lane, to.lane}, indexBits, elementBytes);
   return plan;
+}
+
+/// What a warp pays, in selects (README.md says why these numbers).
+static constexpr unsigned kShuffleCost = 2, kSharedWordCost = 2, kBarrierCost = 4;
+
+static unsigned costOf(const ShufflePlan &plan) { return plan.shuffles * kShuffleCost + plan.selects; }
+
+/// Words that a thread writes and reads, and a barrier before and behind the writing.
+static unsigned costOfShared(const ConversionPlan &plan, const TileLayout &from, const TileLayout &to, unsigned elementBytes) {
+  unsigned words = 0;
+  for (const TileLayout *layout : {&from, &to}) {
+    LinearImages span;
+    unsigned bits = 0;
+    for (uint32_t base : layout->reg)
+      bits += span.add(base, 0);
+    words += std::max(1u, (elementBytes << plan.vector.size()) / 4) << (bits - plan.vector.size());
+  }
+  return words * kSharedWordCost + (2 * kBarrierCost << plan.rounds.size());
+}
+
+ConversionPlan lower::planConversion(const TileLayout &from, const TileLayout &to, unsigned indexBits, unsigned elementBytes) {
+  ConversionPlan plan;
+  if (from == to)
+    return plan;
+  if (onlyRenamesRegisters(from, to)) {
+    plan.kind = ConversionPlan::Kind::Registers;
+    return plan;
+  }
+  ConversionPlan shared = throughShared(from, to, indexBits, elementBytes);
+  plan.kind = ConversionPlan::Kind::Shuffles;
+  plan.shuffles = planShuffles(from, to, elementBytes);
+  return plan.shuffles && costOf(*plan.shuffles) <= costOfShared(shared, from, to, elementBytes) ? plan : shared;
 }
 
 // ---- reductions ----

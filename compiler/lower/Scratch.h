@@ -1,12 +1,14 @@
 // Shared memory that an operation uses while it executes: what the allocation reserves and the lowering addresses, computed in one place.
 #pragma once
 #include "compiler/lower/SharedPlan.h"
+#include "compiler/lower/ShufflePlan.h"
 
 namespace tk::lower {
 
 /// How a layout conversion moves its elements.
 struct ConversionPlan {
-  enum class Kind { Nothing, Registers, Shared } kind = Kind::Nothing;
+  enum class Kind { Nothing, Registers, Shuffles, Shared } kind = Kind::Nothing;
+  std::optional<ShufflePlan> shuffles; // with that kind
   /// Shared memory: the offset of an element, in elements, is the XOR of these over the set bits of its index.
   llvm::SmallVector<uint32_t> offsetOfIndexBit;
   /// Images (as index) of registers that both sides move at once: they have the lowest offset bits.
@@ -16,6 +18,7 @@ struct ConversionPlan {
   uint64_t elements = 0; // of one round
   uint32_t offsetOf(uint32_t index) const { return ttg::TileLayout::apply(offsetOfIndexBit, index); }
 };
+/// By the cheapest way.
 ConversionPlan planConversion(const ttg::TileLayout &from, const ttg::TileLayout &to, unsigned indexBits, unsigned elementBytes);
 
 /// How a reduction goes along its axis: bits of the axis in the order in which pairs are combined.
