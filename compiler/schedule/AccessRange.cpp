@@ -107,6 +107,18 @@ Meeting compiler::meetingOf(const AccessRange &read, const AccessRange &write) {
   return apart ? Meeting::Never : Meeting::Always;
 }
 
+Meeting compiler::elementsMeet(const AccessRange &before, const AccessRange &after, bool scalarsChange) {
+  if (before.isTile != after.isTile || before.elementBytes != after.elementBytes || before.form->shape != after.form->shape ||
+      before.form->strides != after.form->strides || sameThreads(before, after))
+    return Meeting::Never;
+  if (before.root != after.root)
+    return Meeting::Sometimes;
+  if (scalarsChange)
+    return Meeting::Always;
+  auto distance = (after.offset - before.offset).asConstant();
+  return !distance ? Meeting::Sometimes : distance->isZero() ? Meeting::Always : Meeting::Never;
+}
+
 namespace {
 /// Scalar arithmetic in 64 bits.
 class Builder64 {
@@ -172,10 +184,18 @@ private:
 };
 } // namespace
 
+static Value startOf(OpBuilder &builder, Location loc, const AccessRange &range) {
+  Builder64 b(builder, loc);
+  return b.add(tt::PtrToIntOp::create(builder, loc, builder.getI64Type(), range.root), b.make(range.offset));
+}
+
+Value compiler::testElements(OpBuilder &builder, Location loc, const AccessRange &before, const AccessRange &after) {
+  return Builder64(builder, loc).compare(arith::CmpIPredicate::eq, startOf(builder, loc, before), startOf(builder, loc, after));
+}
+
 Value compiler::testMeeting(OpBuilder &builder, Location loc, const AccessRange &read, const AccessRange &write) {
   Builder64 b(builder, loc);
-  auto start = [&](const AccessRange &range) { return b.add(tt::PtrToIntOp::create(builder, loc, builder.getI64Type(), range.root), b.make(range.offset)); };
-  Value from = start(read), to = start(write);
+  Value from = startOf(builder, loc, read), to = startOf(builder, loc, write);
   auto [readLow, readHigh] = b.extremes(from, *read.form, true, read.elementBytes);
   auto [writeLow, writeHigh] = b.extremes(to, *write.form, true, write.elementBytes);
   Value meets = b.both(b.compare(arith::CmpIPredicate::slt, writeLow, b.add(readHigh, b.constant(read.elementBytes))),

@@ -24,7 +24,12 @@ enum class Meeting { Never, Always, Sometimes };
 Meeting meetingOf(const AccessRange &read, const AccessRange &write);
 /// The i1 that is true when they may. Both accesses' values must be there at the builder's place.
 mlir::Value testMeeting(mlir::OpBuilder &builder, mlir::Location loc, const AccessRange &read, const AccessRange &write);
-/// All scalars that the test is made of.
+/// Whether a thread may access, in element i of `after`, what another one has written as element i of `before`, as threads that hold copies load what one of
+/// them stores. Elements of different indexes don't count. `Sometimes`: where the elements lie at the same place, which the test asks. `scalarsChange`: the
+/// ranges are of different iterations of a loop that changes their scalars.
+Meeting elementsMeet(const AccessRange &before, const AccessRange &after, bool scalarsChange);
+mlir::Value testElements(mlir::OpBuilder &builder, mlir::Location loc, const AccessRange &before, const AccessRange &after);
+/// All scalars that the tests are made of.
 void collectScalars(const AccessRange &range, llvm::SmallVectorImpl<mlir::Value> &scalars);
 
 } // namespace tk::compiler

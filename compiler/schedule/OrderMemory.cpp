@@ -11,6 +11,9 @@
 //   tt.store splat(%y) + %i, %v                   ->     scf.if %c { ttg.barrier }
 //                                                        tt.store splat(%y) + %i, %v
 //
+// A store before a load is the program's own business, with one exception: what an element of a tile (or a scalar) stores, the same element loads. Where
+// threads hold copies of it one of them stores and all of them load, so that a barrier stands between, by the same means.
+//
 // PTX ISA, barrier: "all memory accesses requested by this thread prior to the barrier are performed relative to all threads participating in the barrier".
 #include "compiler/Passes.h"
 #include "compiler/lower/Scratch.h"
@@ -28,22 +31,26 @@ using namespace tk;
 using namespace tk::compiler;
 
 namespace {
-/// A load, and whether it was in an earlier iteration, whose scalars are gone.
-using Read = std::pair<Operation *, bool>;
+/// A load or store, and whether it was in an earlier iteration, whose scalars are gone.
+using Earlier = std::pair<Operation *, bool>;
 
 struct Pending {
-  SmallVector<Read> reads;
-  bool add(const Read &read) {
-    if (llvm::is_contained(reads, read))
+  SmallVector<Earlier> reads, writes;
+  static bool add(SmallVector<Earlier> &list, const Earlier &access) {
+    if (llvm::is_contained(list, access))
       return false;
-    reads.push_back(read);
+    list.push_back(access);
     return true;
   }
-  bool add(const Pending &other) {
-    bool grew = false;
-    for (const Read &read : other.reads)
-      grew |= add(read);
-    return grew;
+  void add(const Pending &other) {
+    for (const Earlier &read : other.reads)
+      add(reads, read);
+    for (const Earlier &write : other.writes)
+      add(writes, write);
+  }
+  void clear() {
+    reads.clear();
+    writes.clear();
   }
 };
 
@@ -92,17 +99,19 @@ private:
             order(body, end);
         grew = false;
         for (auto [read, stale] : end.reads)
-          grew |= entry.add(Read(read, stale || op->isProperAncestor(read)));
+          grew |= Pending::add(entry.reads, Earlier(read, stale || op->isProperAncestor(read)));
+        for (auto [write, stale] : end.writes)
+          grew |= Pending::add(entry.writes, Earlier(write, stale || op->isProperAncestor(write)));
       }
       pending.add(end);
     } else if (isa<ttg::BarrierOp, tt::BarrierOp>(op)) {
-      pending.reads.clear();
+      pending.clear();
     } else if (isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
       access(op, pending);
     } else if (isa<ttg::AsyncWaitOp>(op)) { // copies end here, whose addresses are those of some earlier round
-      pending.add(Read(op, true));
+      Pending::add(pending.reads, Earlier(op, true));
     } else if (lower::scratchBytes(op)) { // has a barrier between its writes and its reads
-      pending.reads.clear();
+      pending.clear();
     }
   }
 
@@ -114,39 +123,81 @@ private:
       return swap ? swap.getSem() : tt::MemSemantic::RELAXED;
     }();
     // The lowering of atomics: a barrier before what releases, and one after what acquires and is used.
-    if (sem == tt::MemSemantic::RELEASE || sem == tt::MemSemantic::ACQUIRE_RELEASE)
-      pending.reads.clear();
-    if (!isa<tt::LoadOp>(op))
-      write(op, pending);
+    if (sem == tt::MemSemantic::RELEASE || sem == tt::MemSemantic::ACQUIRE_RELEASE || always.contains(op))
+      pending.clear();
+    orderAfter(op, pending);
     if (!isa<tt::StoreOp>(op) && !op->use_empty())
-      pending.add(Read(op, false));
+      Pending::add(pending.reads, Earlier(op, false));
+    if (!isa<tt::LoadOp>(op))
+      Pending::add(pending.writes, Earlier(op, false));
     bool acquires = sem == tt::MemSemantic::ACQUIRE || sem == tt::MemSemantic::ACQUIRE_RELEASE;
     if (lower::scratchBytes(op) || (acquires && !op->use_empty()))
-      pending.reads.clear();
+      pending.clear();
   }
 
-  void write(Operation *op, Pending &pending) {
-    if (always.contains(op)) {
-      pending.reads.clear();
-      return;
-    }
-    std::optional<AccessRange> written = rangeOf(op, analysis);
+  /// Looks at what is pending that must come before the operation.
+  void orderAfter(Operation *op, Pending &pending) {
+    std::optional<AccessRange> range = rangeOf(op, analysis);
     SmallVector<Operation *> tests;
     bool mustWait = false;
-    for (auto [read, stale] : pending.reads) {
-      std::optional<AccessRange> range = rangeOf(read, analysis);
-      bool isKnown = written && range && !stale && dominance->properlyDominates(read, op) && isUniform(*written) && isUniform(*range);
-      Meeting meeting = isKnown ? meetingOf(*range, *written) : Meeting::Always;
+    auto look = [&](Earlier before, auto meets) {
+      std::optional<AccessRange> other = rangeOf(before.first, analysis);
+      bool isKnown = range && other && !before.second && dominance->properlyDominates(before.first, op) && isUniform(*range) && isUniform(*other);
+      Meeting meeting = meets(other, isKnown);
       mustWait |= meeting == Meeting::Always;
       if (meeting == Meeting::Sometimes)
-        tests.push_back(read);
-    }
+        tests.push_back(before.first);
+    };
+    if (!isa<tt::LoadOp>(op))
+      for (Earlier read : pending.reads)
+        look(read, [&](auto &other, bool isKnown) { return isKnown ? meetingOf(*other, *range) : Meeting::Always; });
+    for (Earlier write : pending.writes)
+      look(write, [&](auto &other, bool isKnown) {
+        Meeting meeting = sameElements(write, other, op, range);
+        if (meeting != Meeting::Sometimes || (isKnown && isa<tt::LoadOp>(op)))
+          return meeting;
+        // Without a test: of one array they may well be the same, of two hardly.
+        return other->root == range->root ? Meeting::Always : Meeting::Never;
+      });
     if (mustWait || tests.size() > kMostTests) {
       always.insert(op);
-      pending.reads.clear();
+      pending.clear();
     } else if (!tests.empty()) {
       tested[op] = tests;
     }
+  }
+
+  /// Whether threads may meet where each element follows its own store.
+  Meeting sameElements(Earlier before, const std::optional<AccessRange> &written, Operation *op, const std::optional<AccessRange> &range) {
+    Value from = before.first->getOperand(0), to = op->getOperand(0);
+    bool isTile = tt::isTile(from.getType());
+    // One thread stores a scalar, and updates it; it loads it too where the others get it from there.
+    if (!isTile && (!isa<tt::LoadOp>(op) || lower::executesOnce(op)))
+      return Meeting::Never;
+    // One of those that hold copies stores, always the same.
+    if (isTile && from.getType() == to.getType() && !isa<tt::LoadOp>(op))
+      return Meeting::Never;
+    // In an earlier iteration the same names were other addresses, unless they come from outside of the loop.
+    Operation *loop = before.second ? op->getParentOp() : nullptr;
+    while (loop && !(isa<LoopLikeOpInterface>(loop) && loop->isProperAncestor(before.first)))
+      loop = loop->getParentOp();
+    auto changes = [&](Value value) { return loop && loop->isAncestor(value.getParentRegion()->getParentOp()); };
+    if (written && range) {
+      SmallVector<Value> scalars;
+      collectScalars(*written, scalars);
+      collectScalars(*range, scalars);
+      return elementsMeet(*written, *range, llvm::any_of(scalars, changes));
+    }
+    if (withoutConversion(from) != withoutConversion(to) || changes(from))
+      return Meeting::Never;
+    bool isOwn = isTile && from.getType() == to.getType() && !ttg::layoutOf(from.getType()).freeThreadBits();
+    return isOwn ? Meeting::Never : Meeting::Always;
+  }
+
+  static Value withoutConversion(Value value) {
+    while (auto conversion = value.getDefiningOp<ttg::ConvertLayoutOp>())
+      value = conversion.getSrc();
+    return value;
   }
 
   /// All threads of the program compute the same, and no load has to be made once for the block because of the branch.
@@ -176,12 +227,12 @@ private:
   }
 
   void insert() {
-    SmallVector<Operation *> stores;
+    SmallVector<Operation *> accesses;
     getOperation().walk([&](Operation *op) {
       if (always.contains(op) || tested.contains(op))
-        stores.push_back(op);
+        accesses.push_back(op);
     });
-    for (Operation *op : stores) {
+    for (Operation *op : accesses) {
       OpBuilder builder(op);
       Location loc = op->getLoc();
       if (always.contains(op)) {
@@ -189,8 +240,9 @@ private:
         continue;
       }
       Value meets;
-      for (Operation *read : tested[op]) {
-        Value one = testMeeting(builder, loc, *rangeOf(read, analysis), *rangeOf(op, analysis));
+      for (Operation *before : tested[op]) {
+        AccessRange earlier = *rangeOf(before, analysis), later = *rangeOf(op, analysis);
+        Value one = isa<tt::LoadOp>(op) ? testElements(builder, loc, earlier, later) : testMeeting(builder, loc, earlier, later);
         meets = meets ? builder.createOrFold<arith::OrIOp>(loc, meets, one) : one;
       }
       auto branch = scf::IfOp::create(builder, loc, meets, /*withElseRegion=*/false);
@@ -202,6 +254,6 @@ private:
   AccessAnalysis analysis;
   DominanceInfo *dominance = nullptr;
   SmallPtrSet<Operation *, 8> always;                     // get a barrier
-  DenseMap<Operation *, SmallVector<Operation *>> tested; // get one behind a test against these loads
+  DenseMap<Operation *, SmallVector<Operation *>> tested; // get one behind a test against these
 };
 } // namespace

@@ -224,7 +224,9 @@ def add_into(p, v, n):
 
 def k(out, n):
     add_into(out, 1.5, n)
+    debug_barrier()
     add_into(out + 4, 2, n)
+    debug_barrier()
     add_into(out, 1.5, n - 1)
 )").inout(filled(DType::F32, 12, 1), numbers(DType::F32, {4, 4, 4, 4, 6, 4.5, 3, 3, 3, 3, 1, 1})).value(int64_t(6));
 }

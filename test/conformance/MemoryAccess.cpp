@@ -154,11 +154,27 @@ def k(out):
 def k(x, out):
     i = arange(0, 16)
     store(x + i, i)
+    debug_barrier()
     a = load(x + 15 - i)
     store(x + 15 - i, a * 10 + i)
     debug_barrier()
     store(out + i, load(x + i))
 )").inout(filled(DType::I32, 16, 9), generate(DType::I32, 16, [](size_t i) { return static_cast<double>(i * 10 + 15 - i); })).out(generate(DType::I32, 16, [](size_t i) { return static_cast<double>(i * 10 + 15 - i); }));
+  // What an element has stored, it loads without a barrier, whoever holds copies of it.
+  suite.add("N10.program_order.elements", R"(
+def k(x, out):
+    i = arange(0, 16)
+    store(x + i, i + 1)
+    total = tl.sum(load(x + i))
+    for n in range(3):
+        store(x + 20, total + n)
+        total = load(x + 20)
+        if n < 2:
+            store(x + 21 + n, total)
+    last = load(x + 22)
+    j = arange(0, 256)
+    store(out + j, total + last + j)
+)").inout(filled(DType::I32, 24), integers(DType::I32, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0, 0, 0, 0, 139, 136, 137, 0})).out(counting(DType::I32, 256, 276));
 }
 
 void addBlockPointers(Suite &suite) {
