@@ -146,12 +146,12 @@ Outcome atomic(Warp &warp, const Instr &i, uint32_t mask) {
     lanes.shared = mask;
   if (lanes.local)
     warp.fault(i, lanes.local, "an atomic instruction on local memory");
-  Order &order = warp.block.order();
-  order.release(warp.clockId, order.memory);
   uint64_t seen = 0;
   if (lanes.global) {
     checkGlobal(warp, i, lanes.global, addresses, bytes, bytes, true);
     countGlobal(warp, lanes.global, addresses, bytes);
+    if (AccessHistory *history = warp.block.cluster.history.get())
+      history->note(warp, i, lanes.global, addresses.address, bytes, Access::StrongWrite);
     forEachLane(lanes.global, [&](int lane) { updateLane(warp, i, lane, reinterpret_cast<uint8_t *>(addresses.address[lane]), seen); });
   }
   if (lanes.shared) {
@@ -164,6 +164,8 @@ Outcome atomic(Warp &warp, const Instr &i, uint32_t mask) {
       updateLane(warp, i, lane, block.shared.at(offset), seen);
     });
   }
+  Order &order = warp.block.order();
+  order.release(warp.clockId, order.memory); // what is before it, and itself
   order.acquire(warp.clockId, order.memory);
   if (shape.returns)
     warp.notePoll(i, seen);

@@ -73,6 +73,11 @@ void Block::completeIfFull(uint32_t number) {
     }
   }
   std::vector<NamedBarrier::Waiter> waiters = std::move(barrier.waiters);
+  uint32_t waiting = 0;
+  for (const NamedBarrier::Waiter &waiter : waiters)
+    waiting += uint32_t(std::popcount(waiter.mask));
+  if (cluster.history && waiting == threads && cluster.blocks.size() == 1)
+    cluster.history->allMet(order(), waiters.front().warp->clockId);
   barrier = NamedBarrier{};
   for (const NamedBarrier::Waiter &waiter : waiters)
     waiter.warp->wake(Group::State::Barrier, uint8_t(number));

@@ -1,5 +1,6 @@
 // A block, and the cluster that is scheduled as one unit on one host thread.
 #pragma once
+#include "runtime/device/emulated/AccessHistory.h"
 #include "runtime/device/emulated/SharedMemory.h"
 #include "runtime/device/emulated/Warp.h"
 #include <functional>
@@ -66,9 +67,10 @@ public:
   std::vector<std::unique_ptr<Block>> blocks;
   std::array<uint32_t, 3> id = {0, 0, 0};
   Order order;
-  uint64_t effects = 0;       // stores, arrivals and the like: what may let a waiting warp go on
-  uint64_t globalEffects = 0; // changes of global memory: what may let another cluster go on
-  bool pollsMemory = false;   // some warp waits for a value in global memory
+  std::unique_ptr<AccessHistory> history; // of global memory; none without checks
+  uint64_t effects = 0;                   // stores, arrivals and the like: what may let a waiting warp go on
+  uint64_t globalEffects = 0;             // changes of global memory: what may let another cluster go on
+  bool pollsMemory = false;               // some warp waits for a value in global memory
   uint32_t idleRounds = 0;
   // barrier.cluster
   uint32_t arrivedThreads = 0;

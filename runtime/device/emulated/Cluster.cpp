@@ -9,6 +9,8 @@ namespace tk::emulated {
 
 Cluster::Cluster(Launch &launch, Statistics &statistics, uint64_t index)
     : launch(launch), statistics(statistics), order(launch.clusterBlocks * launch.warpsPerBlock + 1), transfers(std::make_unique<Transfers>()) {
+  if (launch.spec.checks)
+    history = std::make_unique<AccessHistory>(launch.clusterBlocks * launch.warpsPerBlock + 1);
   const std::array<uint32_t, 3> &grid = launch.clusterGrid, &shape = launch.clusterShape;
   id = {uint32_t(index % grid[0]), uint32_t(index / grid[0] % grid[1]), uint32_t(index / grid[0] / grid[1])};
   for (uint32_t rank = 0; rank < launch.clusterBlocks; ++rank) {

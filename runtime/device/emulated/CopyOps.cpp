@@ -49,6 +49,9 @@ void startCopies(Warp &warp, const Instr &i, uint32_t mask) {
     checkGlobal(warp, i, reads, from, 1, bytes, false);
     forEachLane(reads, [&](int lane) { checkGlobal(warp, i, 1u << lane, from, sizes[lane], 1, false); });
     countGlobal(warp, reads, from, bytes);
+    // The bytes are read between now and the thread's wait, and both ends are noted.
+    if (warp.block.cluster.history)
+      forEachLane(reads, [&](int lane) { warp.block.cluster.history->noteRanges(warp, i, uint32_t(lane), {{from.address[lane], sizes[lane]}}, Access::Read); });
   }
   countShared(warp, mask, to, bytes);
   warp.noteEffect();
@@ -72,6 +75,12 @@ void commit(Warp &warp, const Instr &, uint32_t mask) {
   forEachLane(mask, [&](int lane) { ++warp.async->committed[size_t(lane)]; });
 }
 
+void noteEnd(Warp &warp, const ThreadCopy &copy, uint32_t moment) {
+  warp.block.shared.endTransferAt(moment, warp.clockId, copy.lane, copy.instr->line, copy.offset, copy.bytes);
+  if (warp.block.cluster.history && copy.sourceBytes)
+    warp.block.cluster.history->noteRanges(warp, *copy.instr, copy.lane, {{copy.source, copy.sourceBytes}}, Access::Read, moment);
+}
+
 /// All but the `left` youngest groups of each lane; ~0: also what is not committed.
 void finishCopies(Warp &warp, uint32_t mask, uint64_t left) {
   std::erase_if(warp.async->copies, [&](const ThreadCopy &copy) {
@@ -79,7 +88,7 @@ void finishCopies(Warp &warp, uint32_t mask, uint64_t left) {
       return false;
     if (warp.launch.spec.timing == AsyncTiming::Late)
       moveBytes(warp, copy);
-    warp.block.shared.endTransfer(warp.block.order(), warp.clockId, copy.lane, copy.instr->line, copy.offset, copy.bytes);
+    noteEnd(warp, copy, warp.block.order().now(warp.clockId));
     return true;
   });
 }
@@ -123,7 +132,7 @@ void finishThreadCopies(Warp &warp, int lane, uint64_t number, uint32_t moment) 
       return false;
     if (warp.launch.spec.timing == AsyncTiming::Late)
       moveBytes(warp, copy);
-    warp.block.shared.endTransferAt(moment, warp.clockId, copy.lane, copy.instr->line, copy.offset, copy.bytes);
+    noteEnd(warp, copy, moment);
     return true;
   });
 }

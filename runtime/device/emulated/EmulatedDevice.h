@@ -27,6 +27,7 @@ public:
   std::unique_ptr<ParsedModule> parsed;
   std::vector<Function> functions; // as in parsed->functions
   std::vector<uint64_t> addresses; // of parsed->variables in global and constant memory, else 0
+  uint32_t stores = 0;             // instructions that store to global memory
 
 private:
   friend class EmulatedDevice;

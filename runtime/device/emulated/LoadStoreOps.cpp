@@ -63,7 +63,9 @@ template <bool Store> void moveLane(Warp &warp, const Instr &i, int lane, uint8_
 }
 
 /// Whether a store of the lane's registers would change memory.
-bool changes(Warp &warp, const Instr &i, int lane, const uint8_t *memory, Shape shape, const int32_t *list) {
+bool changes(Warp &warp, const Instr &i, int lane, const uint8_t *memory) {
+  Shape shape = shapeOf(i);
+  const int32_t *list = warp.listOf(i);
   uint32_t piece = std::min<uint32_t>(shape.bytes, 8), stride = shape.bytes == 16 ? 16 : shape.registerBytes == 8 ? 8 : 4;
   uint64_t kept = piece == 8 ? ~uint64_t(0) : (uint64_t(1) << (8 * piece)) - 1;
   for (uint32_t k = 0; k < i.count; ++k, memory += shape.bytes)
@@ -83,11 +85,17 @@ template <bool Store> void inGlobal(Warp &warp, const Instr &i, uint32_t mask, c
   if (i.space != Space::Const)
     countGlobal(warp, mask, addresses, bytes);
   const int32_t *list = warp.listOf(i);
+  AccessHistory *history = i.space == Space::Const ? nullptr : warp.block.cluster.history.get();
   if constexpr (Store) {
+    uint32_t times = ++warp.storeTimes[i.number];
+    if (history)
+      history->note(warp, i, mask, addresses.address, bytes, shape.isStrong ? Access::StrongWrite : Access::Write, times, &changes);
     bool changed = false;
-    forEachLane(mask, [&](int lane) { changed = changed || changes(warp, i, lane, reinterpret_cast<const uint8_t *>(addresses.address[lane]), shape, list); });
+    forEachLane(mask, [&](int lane) { changed = changed || changes(warp, i, lane, reinterpret_cast<const uint8_t *>(addresses.address[lane])); });
     if (changed)
       warp.noteGlobalEffect();
+  } else if (history) {
+    history->note(warp, i, mask, addresses.address, bytes, shape.isStrong ? Access::StrongRead : Access::Read);
   }
   // The common case without any questions.
   if (!Store && shape.bytes == 4 && shape.registerBytes == 4) {
@@ -153,8 +161,8 @@ template <bool Store> Outcome strongTransfer(Warp &warp, const Instr &i, uint32_
   Order &order = warp.block.order();
   if (Store) {
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    order.release(warp.clockId, order.memory);
     transfer<true>(warp, i, mask);
+    order.release(warp.clockId, order.memory); // what is before it, and itself
     return Outcome::Next;
   }
   transfer<false>(warp, i, mask);
@@ -214,6 +222,8 @@ template <bool Store> void decodeTransfer(Decoding &d) {
     d.fail("constants and kernel parameters can't be written");
   if (shape.bytes * count > 32)
     d.fail("at most 32 bytes are moved at once");
+  if (Store && d.i.kind == Class::Global)
+    d.i.number = ++d.module().stores;
   if (shape.isStrong)
     d.i.control = &strongTransfer<Store>;
   else

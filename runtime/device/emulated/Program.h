@@ -65,6 +65,7 @@ struct Instr {
   bool guardNegated = false;
   bool isCollective = false; // needs the lanes of `e` (a membermask), or with e < 0 all lanes, at once
   uint32_t touches = 0;      // in Function::touched; 0: nothing
+  uint32_t number = 0;       // of a store to global memory, from 1 on in the module
   uint32_t line = 0, place = 0;
 };
 

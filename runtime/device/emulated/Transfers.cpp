@@ -59,6 +59,17 @@ void releaseSource(Transfer &transfer, uint32_t actor, uint32_t lane) {
     transfer.source->shared.endReading(std::exchange(transfer.readSet, 0), transfer.source->order(), actor, lane, true);
 }
 
+/// What a transfer reads or writes of global memory.
+AccessHistory::Ranges globalRanges(const Transfer &transfer) {
+  AccessHistory::Ranges ranges;
+  for (const Transfer::Piece &piece : transfer.pieces)
+    if (uint64_t address = transfer.isOfGroup ? piece.to : piece.from; address && piece.bytes)
+      ranges.push_back({address, piece.bytes});
+  return ranges;
+}
+
+Access globalAccess(const Transfer &transfer) { return !transfer.isOfGroup ? Access::AsyncRead : transfer.reduction ? Access::StrongWrite : Access::Write; }
+
 /// Ends a transfer that mbarriers tell of: all at once.
 void complete(Transfer &transfer) {
   Cluster &cluster = transfer.warp->block.cluster;
@@ -77,6 +88,8 @@ void complete(Transfer &transfer) {
   releaseSource(transfer, actor, SharedMemory::manyLanes);
   for (const Transfer::SharedTarget &target : transfer.targets)
     target.block->shared.endTransfer(order, actor, SharedMemory::manyLanes, transfer.instr->line, target.offset, target.bytes);
+  if (transfer.readsGlobal && cluster.history)
+    cluster.history->endAsyncRead(*transfer.warp, *transfer.instr, uint32_t(transfer.lane), globalRanges(transfer));
   Clock clock;
   order.release(actor, clock);
   for (const Transfer::Arrival &arrival : transfer.arrivals) {
@@ -141,6 +154,9 @@ void startTransfer(Transfer transfer) {
   }
   if (transfer.reduction)
     transfer.targets.clear();
+  transfer.readsGlobal = !transfer.isOfGroup && !transfer.source && !transfer.isRead;
+  if (AccessHistory *history = warp.block.cluster.history.get(); history && (transfer.isOfGroup || transfer.readsGlobal))
+    history->noteRanges(warp, i, uint32_t(transfer.lane), globalRanges(transfer), globalAccess(transfer));
   for (const Transfer::Piece &piece : transfer.pieces)
     warp.statistics.asyncBytes += piece.bytes;
   warp.noteEffect();
@@ -163,6 +179,9 @@ void finishBulkGroups(Warp &warp, uint32_t mask, uint64_t left, bool readOnly) {
     if (readOnly)
       return false;
     writePieces(transfer);
+    // Written between its start and now; both ends are noted.
+    if (AccessHistory *history = warp.block.cluster.history.get())
+      history->noteRanges(warp, *transfer.instr, uint32_t(transfer.lane), globalRanges(transfer), globalAccess(transfer));
     return true;
   });
   warp.noteEffect();

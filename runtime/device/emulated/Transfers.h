@@ -33,6 +33,7 @@ struct Transfer {
   uint64_t readSet = 0;
   std::vector<uint8_t> data; // once it is read
   bool isRead = false, isWritten = false;
+  bool readsGlobal = false;
   bool isOfGroup = false;
   uint64_t group = 0; // commits of the lane before it
   uint32_t fill = 0;  // pattern of what is out of bounds

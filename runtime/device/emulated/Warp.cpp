@@ -10,7 +10,7 @@ namespace tk::emulated {
 
 Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
     : block(block), launch(block.launch), statistics(block.cluster.statistics), index(index), initialLanes(lanes), alive(lanes),
-      clockId(block.rank * launch.warpsPerBlock + index) {
+      clockId(block.rank * launch.warpsPerBlock + index), storeTimes(launch.module.stores + 1) {
   async = std::make_unique<AsyncState>();
   frame = enter(launch.kernel, nullptr, lanes);
   groups.push_back({Group::State::Ready, 0, 0, lanes, frame});
@@ -59,10 +59,13 @@ void Warp::run(uint32_t budget) {
       if (!i.control && !i.isCollective) [[likely]] {
         if (mask)
           i.run(*this, i, mask);
+        else if (i.number)
+          ++storeTimes[i.number];
         ++pc;
         continue;
       }
       if (!mask) {
+        storeTimes[i.number] += i.number != 0;
         ++pc;
         continue;
       }

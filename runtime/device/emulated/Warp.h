@@ -108,6 +108,7 @@ public:
   };
   std::array<Range, 4> ranges; // the last allocations that accesses fell into
   uint32_t nextRange = 0;
+  std::vector<uint32_t> storeTimes; // by Instr::number: how often the warp has come to it, be it for no lane
   bool wantsYield = false;
   // Outstanding asynchronous work is kept by its own files.
   struct AsyncState;
