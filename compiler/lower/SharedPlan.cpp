@@ -24,10 +24,11 @@ SmallVector<uint32_t> lower::placeInBanks(const BankSides &sides, unsigned index
       span.add(base, 0);
     for (uint32_t base : sides.rounds)
       span.add(base, 0);
+    // Lanes that share what moves at once, or an element, go on to the next ones: narrower accesses have more lanes in a phase.
     SmallVector<uint32_t> added;
-    for (unsigned i = 0; i < std::min<size_t>(phaseBits, lanes.size()); ++i)
-      if (span.add(lanes[i], 0))
-        added.push_back(lanes[i]);
+    for (uint32_t lane : lanes)
+      if (added.size() < phaseBits && span.add(lane, 0))
+        added.push_back(lane);
     return std::make_pair(span, added);
   };
   auto [writers, writing] = side(sides.writing);
