@@ -18,6 +18,7 @@
 #include "compiler/lower/Scratch.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Pass/Pass.h"
+#include <bit>
 
 namespace tk::compiler {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
@@ -69,6 +70,15 @@ private:
   static bool isSplatConstant(Operation *op) {
     auto constant = dyn_cast<arith::ConstantOp>(op);
     return constant && isa<SplatElementsAttr>(constant.getValue());
+  }
+  /// One instruction an element, whose operand is narrower: the operand moves instead of the result. (8-bit floats take more to decode than that.)
+  static bool isWideningCast(Operation *op) {
+    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp>(op) && isElementwise(op) &&
+           tt::elementType(op->getOperand(0).getType()).getIntOrFloatBitWidth() < tt::elementType(op->getResult(0).getType()).getIntOrFloatBitWidth();
+  }
+  /// More threads hold an element of the tile in `layout` than in `other`.
+  bool repeatsMore(Type tile, Attribute layout, Attribute other) {
+    return std::popcount(map(layout, tile).freeThreadBits()) > std::popcount(map(other, tile).freeThreadBits());
   }
   /// Rough work of an element, to keep long chains (random numbers, divisions) from being made several times.
   unsigned costOf(Operation *op) {
@@ -345,6 +355,8 @@ private:
     if (Attribute home = homes.lookup(value); home && !isCheap(value)) {
       if (home == layout)
         return value;
+      if (Operation *op = value.getDefiningOp(); op && isWideningCast(op) && !repeatsMore(value.getType(), layout, home))
+        return computed(value, layout);
       auto [slot, fresh] = versions.try_emplace({value, layout}, Value());
       if (!fresh)
         return slot->second;
@@ -352,6 +364,10 @@ private:
       Value converted = ConvertLayoutOp::create(builder, value.getLoc(), withLayout(value.getType(), layout), value);
       return versions[{value, layout}] = converted;
     }
+    return computed(value, layout);
+  }
+  /// `value` computed again from its operands in a layout.
+  Value computed(Value value, Attribute layout) {
     auto [slot, fresh] = versions.try_emplace({value, layout}, Value());
     if (!fresh)
       return slot->second;
