@@ -199,19 +199,23 @@ template <bool Store> void decodeTransfer(Decoding &d) {
   shape.isSigned = !Store && isSigned(type);
   shape.isStrong = m.isStrong();
   std::vector<int32_t> offsets;
-  int width = 0;
+  int width = 0; // of the registers; constants beside them take it
+  for (const Operand &part : parts)
+    if (Type actual = d.registerType(part); actual != Type::None)
+      width = bytesOf(actual);
   for (const Operand &part : parts) {
     int bytes;
     if (!Store && part.kind == Operand::Kind::Sink) {
       offsets.push_back(-1);
       continue;
     }
-    offsets.push_back(Store ? d.sourceOfAnyWidth(part, type, bytes) : d.destinationOfAnyWidth(part, type, bytes));
+    bool isWide = part.kind == Operand::Kind::Integer && width == 8; // stored from a slot like the registers'
+    offsets.push_back(Store ? d.sourceOfAnyWidth(part, isWide ? Type::B64 : type, bytes) : d.destinationOfAnyWidth(part, type, bytes));
     Type actual = d.registerType(part);
-    int exact = actual == Type::None ? bytes : bytesOf(actual);
-    if (exact < bytesOf(type) || (width && exact != width))
+    if (actual == Type::None)
+      width = width ? width : bytes;
+    else if (bytesOf(actual) < bytesOf(type) || bytesOf(actual) != width)
       d.fail("a register is too narrow for the type, or of another size than the others");
-    width = exact;
   }
   shape.registerBytes = uint32_t(width ? width : 4);
   d.list(offsets);
