@@ -6,6 +6,7 @@
 #include "compiler/lower/FloatBits.h"
 #include "compiler/lower/GpuEmitter.h"
 #include "compiler/lower/MatrixPlan.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace llvm;
 namespace tk::lower {
@@ -69,27 +70,32 @@ void GpuEmitter::emitMultiplyAdd(tt::DotOp op) {
     unsigned vectorBits = std::min({layout.vectorBits(), mostVector, matrix.columnBits});
     uint32_t threadBits = basesOf(layout);
     Value *threadPlace = addressOf(matrix, dropUpper(threadIndex(layout), kBegin));
+    auto move = [&](unsigned first) {
+      uint32_t own = layout.indexOfRegister(first);
+      bool joins = threadBits & own; // bits meet: the sum of places is not the place of the sum
+      Value *place = joins ? addressOf(matrix, dropUpper(elementIndex(layout, first), kBegin)) : placeOf(matrix, threadPlace, dropUpper(own, kBegin));
+      Value *item = nullptr;
+      for (unsigned i = 0; i < 1u << vectorBits; ++i) {
+        Value *value = toComputeType(source[first + i], element, truncates);
+        item = vectorBits ? b.CreateInsertElement(item ? item : PoisonValue::get(vectorType(1u << vectorBits)), value, i) : value;
+      }
+      b.CreateAlignedStore(item, place, align(1u << vectorBits));
+    };
     auto write = [&] {
-      for (unsigned first = 0; first < layout.registers(); first += 1u << vectorBits) {
-        if (layout.isDuplicateRegister(first))
-          continue;
-        uint32_t own = layout.indexOfRegister(first);
-        bool joins = threadBits & own; // bits meet: the sum of places is not the place of the sum
-        Value *place = joins ? addressOf(matrix, dropUpper(elementIndex(layout, first), kBegin)) : placeOf(matrix, threadPlace, dropUpper(own, kBegin));
-        auto move = [&] {
-          Value *item = nullptr;
-          for (unsigned i = 0; i < 1u << vectorBits; ++i) {
-            Value *value = toComputeType(source[first + i], element, truncates);
-            item = vectorBits ? b.CreateInsertElement(item ? item : PoisonValue::get(vectorType(1u << vectorBits)), value, i) : value;
-          }
-          b.CreateAlignedStore(item, place, align(1u << vectorBits));
-        };
+      // Registers that add the same to the block's number are in a block together: one branch.
+      uint32_t mask = (1u << (kBits - depthBits)) - 1;
+      MapVector<uint32_t, SmallVector<unsigned>> groups;
+      for (unsigned first = 0; first < layout.registers(); first += 1u << vectorBits)
+        if (!layout.isDuplicateRegister(first))
+          groups[block ? layout.indexOfRegister(first) >> (kBegin + depthBits) & mask : 0].push_back(first);
+      for (auto &[added, group] : groups) {
+        auto moveGroup = [&, &firsts = group] { for_each(firsts, move); };
         if (!block) {
-          move();
+          moveGroup();
           continue;
         }
-        Value *inBlock = b.CreateAnd(b.CreateLShr(elementIndex(layout, first), kBegin + depthBits), word((1u << (kBits - depthBits)) - 1));
-        ifThen(b.CreateICmpEQ(inBlock, block), move);
+        Value *inBlock = b.CreateAnd(b.CreateLShr(elementIndex(layout, group.front()), kBegin + depthBits), word(mask));
+        ifThen(b.CreateICmpEQ(inBlock, block), moveGroup);
       }
     };
     if (Value *owner = isOwner(layout))

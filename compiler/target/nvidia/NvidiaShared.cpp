@@ -41,6 +41,7 @@ SmallVector<Value *> Instructions::loadMatrix(IRBuilder<> &b, Value *address, un
                            "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".shared.b16 {" + results + "}, [$" +
                                std::to_string(count) + "];",
                            constraints + "r,~{memory}", {addressOf(b, address)});
+  cast<CallInst>(loaded)->addFnAttr(Attribute::Convergent); // all lanes take part
   SmallVector<Value *> words;
   for (unsigned i = 0; i < count; ++i)
     words.push_back(count == 1 ? loaded : b.CreateExtractValue(loaded, i));

@@ -57,7 +57,9 @@ static void optimize(Module &module, TargetMachine &machine) {
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass(true)); // index arithmetic repeated for every register
   passes.addPass(InstCombinePass());  // widening and rounding around 16-bit arithmetic, packing
-  passes.addPass(SimplifyCFGPass());  // empty sides of branches
+  // Empty sides of branches. Without what it does to conditions: it would send the threads for which a second branch is decided by the first around what lies
+  // between, which is jump threading under another name.
+  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().setSimplifyCondBranch(false)));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true)); // addresses that don't change in a loop
   passes.addPass(EarlyCSEPass(true));
   passes.addPass(DCEPass());
