@@ -4,6 +4,7 @@
 #include "Thrown.h"
 #include "tk/error.h"
 #include "tk/tk.h"
+#include <set>
 
 using namespace tk;
 using namespace tk::runtime;
@@ -63,6 +64,16 @@ TEST_CASE("launches share code exactly when nothing that code depends on differs
   CHECK(keyOf(16, plain) == keyOf(3, plain));
   CHECK(keyOf(16, unaligned) == keyOf(3, unaligned));
   CHECK(keyOf(1, unaligned) != keyOf(3, unaligned));
+}
+
+TEST_CASE("a length that changes with every launch is compiled a few times", "[specialization]") {
+  std::set<std::string> keys;
+  for (int64_t n = 1; n <= 1000; ++n)
+    keys.insert(keyOf(n));
+  CHECK(keys.size() == 3); // 1, multiples of 16, the others
+  for (int64_t n = 1; n <= 1000; ++n)
+    keys.insert(keyOf(n + (int64_t(1) << 32)));
+  CHECK(keys.size() == 5); // those of 64 bits
 }
 
 TEST_CASE("binding of arguments to parameters", "[specialization]") {
