@@ -174,6 +174,26 @@ def k(x, y):
     atomic_add(p, row.to(float32), mask=column < 5)
     atomic_max(y + row * 8 + column, column, mask=row > 1)
 )").inout(filled(DType::F32, 32, 1), generate(DType::F32, 32, [](size_t i) { return 1 + (i % 8 < 5 ? static_cast<double>(i / 8) : 0.0); })).inout(filled(DType::I32, 32, 3), generate(DType::I32, 32, [](size_t i) { return i / 8 > 1 ? std::max(3.0, static_cast<double>(i % 8)) : 3.0; }));
+  // Every operation: a column of values, a row in the mask.
+  for (auto [op, f] : {std::pair("add", +[](int64_t a, int64_t b) { return a + b; }), std::pair("max", +[](int64_t a, int64_t b) { return std::max(a, b); }),
+                       std::pair("min", +[](int64_t a, int64_t b) { return std::min(a, b); }), std::pair("and", +[](int64_t a, int64_t b) { return a & b; }),
+                       std::pair("or", +[](int64_t a, int64_t b) { return a | b; }), std::pair("xor", +[](int64_t a, int64_t b) { return a ^ b; }),
+                       std::pair("xchg", +[](int64_t, int64_t b) { return b; })}) {
+    suite
+        .add(std::string("A25.two_way.") + op, substitute(R"(
+def k(x, old):
+    row = arange(0, 4)[:, None]
+    column = arange(0, 8)[None, :]
+    r = atomic_$O(x + row * 8 + column, row * 3 + 1, mask=column < 5)
+    static_assert(r.shape == (4, 8))
+    store(old + row * 8 + column, r, mask=column < 5)
+)", {{"O", op}}))
+        .inout(counting(DType::I32, 32), generate(DType::I32, 32, [f](size_t i) { return static_cast<double>(i % 8 < 5 ? f(static_cast<int64_t>(i), static_cast<int64_t>(i / 8 * 3 + 1)) : static_cast<int64_t>(i)); }))
+        .out(generate(DType::I32, 32, [](size_t i) { return i % 8 < 5 ? static_cast<double>(i) : 0.0; }));
+    suite.add(std::string("A25.pointer_is_not_broadcast.") + op, substitute("def k(x):\n    atomic_$O(x + arange(0, 8)[None, :], full((4, 8), 1, int32))\n", {{"O", op}})).inout(filled(DType::I32, 8), filled(DType::I32, 8)).error("not broadcast");
+  }
+  suite.add("A25.pointer_is_not_broadcast.cas", "def k(x):\n    atomic_cas(x + arange(0, 8)[None, :], full((4, 8), 1, int32), full((4, 8), 2, int32))\n").inout(filled(DType::I32, 8), filled(DType::I32, 8)).error("not broadcast");
+  suite.add("A25.pointer_is_not_broadcast.mask", "def k(x):\n    atomic_add(x + arange(0, 8)[None, :], 1, mask=arange(0, 4)[:, None] < 2)\n").inout(filled(DType::I32, 8), filled(DType::I32, 8)).error("not broadcast");
   suite.add("A25.pointer_is_not_broadcast", "def k(x):\n    atomic_add(x + arange(0, 8)[None, :], full((4, 8), 1.0, float32))\n").inout(filled(DType::F32, 8), filled(DType::F32, 8)).error("not broadcast");
   for (DType type : {DType::F16, DType::BF16}) {
     Values x = counting(type, 40), expected = x;

@@ -105,6 +105,7 @@ Case &Case::fails(std::string part) { return failure = std::move(part), *this; }
 Case &Case::prints(std::vector<std::string> lines) { return printed = std::move(lines), printsChecked = true, *this; }
 Case &Case::printsStatic(std::vector<std::string> lines) { return staticPrinted = std::move(lines), *this; }
 Case &Case::withDebug() { return debug = true, *this; }
+Case &Case::withWarps(unsigned count) { return warps = count, *this; }
 Case &Case::onTargets(std::vector<std::string> names) { return targets = std::move(names), *this; }
 
 Case &Case::value(HostValue value) {

@@ -77,6 +77,7 @@ struct Case {
   std::string failure;    // a part of the message with which the launch must fail
   std::vector<std::string> printed, staticPrinted; // parts of the lines, in order
   bool debug = false, printsChecked = false;
+  unsigned warps = 0; // of a GPU's program; 0: as many as the compiler takes
   std::vector<std::string> targets = {"cpu"};
 
   Case &in(Values values);
@@ -98,6 +99,8 @@ struct Case {
   Case &prints(std::vector<std::string> lines);
   Case &printsStatic(std::vector<std::string> lines);
   Case &withDebug();
+  /// Warps of a program on GPUs, a power of two; the others have none.
+  Case &withWarps(unsigned count);
   Case &onTargets(std::vector<std::string> names);
 };
 

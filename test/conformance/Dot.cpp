@@ -60,6 +60,9 @@ void addTypes(Suite &suite) {
   addDot(suite, "N8.error.operand_types", f16, f32, shape, DType::F32, "", out).error("one type");
   addDot(suite, "N8.error.uint8", u8, u8, shape, DType::I32, "", filled(DType::I32, 256)).error("tl.dot");
   addDot(suite, "N8.error.int16", i16, i16, shape, DType::I32, "", filled(DType::I32, 256)).error("tl.dot");
+  addDot(suite, "A82.float32_operands", f32, f32, shape, DType::F64, ", acc=zeros((16, 16), float64)", filled(DType::F64, 256)).error("accumulator");
+  addDot(suite, "A82.int8_operands", filled(DType::I8, 512), filled(DType::I8, 512), shape, DType::I32, ", acc=zeros((16, 16), float32)", filled(DType::I32, 256)).error("accumulator");
+  addDot(suite, "A82.float16_accumulator", filled(DType::F64, 512), filled(DType::F64, 512), shape, DType::F64, ", acc=zeros((16, 16), float16)", filled(DType::F64, 256)).error("accumulator");
   addDot(suite, "A82.float64_accumulator", filled(DType::F64, 512), filled(DType::F64, 512), shape, DType::F64, ", acc=zeros((16, 16), float32)", filled(DType::F64, 256)).error("accumulator");
   suite.add("N8.error.extents", R"(
 def k(a, out):
@@ -180,6 +183,39 @@ def k(a1, b1, a2, b2, out, K):
           .out(sum)
           .value(int64_t(64));
     }
+  for (DType type : {DType::F32, DType::BF16}) {
+    // The controls: two sums side by side.
+    Values a1 = small(type, 16 * 64, 1), a2 = small(type, 16 * 64, 3), b1 = small(type, 64 * 16, 2), b2 = small(type, 64 * 16, 5);
+    suite
+        .add("A76.two_accumulators." + nameOf(type), R"(
+def k(a1, b1, a2, b2, out, out2, K):
+    m = arange(0, 16)[:, None]
+    n = arange(0, 16)[None, :]
+    acc = zeros((16, 16), float32)
+    acc2 = acc
+    for t in range(0, K, 16):
+        i = t + arange(0, 16)
+        acc = dot(load(a1 + m * 64 + i[None, :]), load(b1 + i[:, None] * 16 + n), acc)
+        acc2 = dot(load(a2 + m * 64 + i[None, :]), load(b2 + i[:, None] * 16 + n), acc2)
+    store(out + m * 16 + n, acc)
+    store(out2 + m * 16 + n, acc2)
+)")
+        .in(a1)
+        .in(b1)
+        .in(a2)
+        .in(b2)
+        .out(product(DType::F32, a1, b1, {16, 16, 64}))
+        .out(product(DType::F32, a2, b2, {16, 16, 64}))
+        .value(int64_t(64));
+  }
+  suite.add("A79.loaded_rank_3", R"(
+def k(a, b, out):
+    l = arange(0, 2)[:, None, None]
+    x = load(a + l * 128 + arange(0, 16)[None, :, None] * 8 + arange(0, 8)[None, None, :])
+    y = load(b + l * 128 + arange(0, 8)[None, :, None] * 16 + arange(0, 16)[None, None, :])
+    p = make_block_ptr(out, shape=(2, 16, 16), strides=(256, 16, 1), offsets=(0, 0, 0), block_shape=(2, 16, 16), order=(2, 1, 0))
+    store(p, dot(x, y, input_precision="ieee"))
+)").in(filled(DType::F32, 256)).in(small(DType::F32, 256, 2)).out(filled(DType::F32, 512));
   suite.add("A79.zeros_rank_3", R"(
 def k(out):
     r = dot(zeros((2, 16, 8), float32), zeros((2, 8, 16), float32), input_precision="ieee")
@@ -209,19 +245,20 @@ def k(a, b, out):
   for (size_t t = 0; t < 64; ++t)
     for (size_t n = 0; n < 2; ++n)
       unpacked.bits[t * 2 + n] = encode(DType::F32, (static_cast<double>(packed.bits[t / 8 * 2 + n] >> (t % 8 * 4) & 15) - 7) * scales.number(t / 32 * 2 + n));
-  suite.add("A84.nibbles", R"(
+  for (int stages : {1, 2, 3, 5})
+    suite.add("A84.nibbles." + std::to_string(stages), substitute(R"(
 def k(x, w, scales, out, K):
     m = arange(0, 16)[:, None]
     n = arange(0, 2)[None, :]
     acc = zeros((16, 2), float32)
-    for t in range(0, K, 16, num_stages=3):
+    for t in tl.range(0, K, 16, num_stages=$S):
         i = t + arange(0, 16)
         word = load(w + (i // 8)[:, None] * 2 + n)
         nibble = (word >> ((i % 8) * 4)[:, None]) & 15
         scale = load(scales + (i // 32)[:, None] * 2 + n)
         acc += dot(load(x + m * 64 + i[None, :]), (nibble - 7).to(float32) * scale)
     store(out + m * 2 + n, acc)
-)").in(x).in(packed).in(scales).out(product(DType::F32, x, unpacked, {16, 2, 64})).value(int64_t(64));
+)", {{"S", std::to_string(stages)}})).in(x).in(packed).in(scales).out(product(DType::F32, x, unpacked, {16, 2, 64})).value(int64_t(64));
   // The operand's mask depends on k: what lies outside counts as zero.
   Values image = small(DType::F32, 16 * 40, 2), weights = small(DType::F32, 40 * 16, 3), padded = image;
   for (size_t i = 0; i < padded.size(); ++i)

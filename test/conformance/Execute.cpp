@@ -130,6 +130,7 @@ Executor::Impl::Prepared Executor::Impl::prepare(const Case &testCase) {
   if (diagnostics.hasErrors())
     throw Error(ErrorKind::User, diagnostics.render());
   prepared.options.debug = testCase.debug;
+  prepared.options.numWarps = testCase.warps;
   return prepared;
 }
 
@@ -251,6 +252,11 @@ std::string Executor::Impl::judge(const Case &testCase, const Prepared &prepared
   if (!testCase.failure.empty()) {
     if (ran.failure.find(testCase.failure) == std::string::npos)
       return fmt::format("expected a failure with `{}` found {}", testCase.failure, ran.failure.empty() ? "success" : "`" + ran.failure + "`");
+    std::string report = ran.failure; // without the file's name, which may say the same
+    for (size_t at; (at = report.find(testCase.id)) != std::string::npos;)
+      report.erase(at, testCase.id.size());
+    if (report.find(testCase.failure) != report.rfind(testCase.failure))
+      return fmt::format("expected one report of `{}` found several: `{}`", testCase.failure, ran.failure);
     return "";
   }
   if (testCase.printsChecked)

@@ -19,6 +19,7 @@ struct Options {
   std::vector<std::string> filters;
   std::string json, coverageFile = TKC_SOURCE_DIR "/test/conformance/COVERAGE.md";
   bool list = false, coverage = false, slow = false, help = false;
+  unsigned warps = 0;
   RunOptions run;
 };
 
@@ -28,6 +29,7 @@ constexpr const char *kHelp = "usage: tk-conformance [options]\n\n"
                               "                   machine; sm_75 sm_80 sm_86 sm_89 sm_90a sm_100a sm_120a: an emulated one; ptxas:sm_90a and\n"
                               "                   the like: only whether NVIDIA's assembler takes the code. Without it the\n"
                               "                   interpreter and the CPU targets, the coverage and the self-test\n"
+                              "  --warps N        on GPUs, warps of a program in the cases that don't say: 1, 2, 4 ... 32\n"
                               "  --jobs N         child processes at a time (default 1)\n"
                               "  --list           print the ids and end\n"
                               "  --json FILE      write all results to FILE\n"
@@ -53,6 +55,8 @@ bool parse(int count, char **arguments, Options &options) {
       options.json = next();
     else if (flag == "--jobs")
       options.run.jobs = static_cast<unsigned>(std::clamp(std::atoi(next().c_str()), 1, 256));
+    else if (flag == "--warps")
+      options.warps = static_cast<unsigned>(std::clamp(std::atoi(next().c_str()), 1, 32));
     else if (flag == "--timeout")
       options.run.secondsPerCase = static_cast<unsigned>(std::max(1, std::atoi(next().c_str())));
     else if (flag == "--list")
@@ -109,6 +113,8 @@ int main(int count, char **arguments) {
 #define TK_AREA(name) add##name(suite);
   TK_CONFORMANCE_AREAS(TK_AREA)
 #undef TK_AREA
+  for (Case &one : suite.cases)
+    one.warps = one.warps ? one.warps : options.warps;
   if (options.coverage) {
     std::fputs(coverageText(suite).c_str(), stdout);
     return 0;

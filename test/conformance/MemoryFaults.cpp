@@ -12,12 +12,13 @@ def k(out):
     store(out + i, zeros((16, 16), float32) + (arange(0, 16)[None, :] == 0))
     store(out + 256 + i, zeros((16, 16), float32) + (arange(0, 16)[None, :] == 1))
 )").out(generate(DType::F32, 512, [](size_t i) { return i % 16 == i / 256 ? 1.0 : 0.0; }));
-  suite.add("A22.row_minus_column", R"(
+  for (unsigned warps : {1, 2, 8})
+    suite.add("A22.row_minus_column." + std::to_string(warps), R"(
 def k(x, y, out):
     coo = load(x + arange(0, 4))[None, :]
     dist = load(y + arange(0, 4))[:, None]
     store(out + arange(0, 4), tl.sum(coo - dist, 1))
-)").in(integers(DType::I32, {2, 3, 4, 5})).in(integers(DType::I32, {1, 2, 3, 4})).out(integers(DType::I32, {10, 6, 2, -2}));
+)").in(integers(DType::I32, {2, 3, 4, 5})).in(integers(DType::I32, {1, 2, 3, 4})).out(integers(DType::I32, {10, 6, 2, -2})).withWarps(warps);
   suite.add("A24.stored_and_reloaded", R"(
 def k(a, scratch, res, res2):
     n = program_id(0)
@@ -155,7 +156,8 @@ def k(a, b, out, K, BK: constexpr):
         acc += dot(x, y)
     store(out + m * 16 + n, acc)
 )").in(filled(DType::F32, static_cast<size_t>(16 * k), 1)).at(Placement::AgainstUpperPage).in(generate(DType::F32, static_cast<size_t>(16 * k), [](size_t i) { return static_cast<double>(i % 16); })).at(Placement::AgainstUpperPage).out(generate(DType::F32, 256, [k](size_t i) { return static_cast<double>(k) * static_cast<double>(i % 16); })).value(k).value(int64_t(16));
-  suite.add("A40.in_place", R"(
+  for (unsigned warps : {1, 4, 8})
+    suite.add("A40.in_place." + std::to_string(warps), R"(
 def k(p):
     row = arange(0, 8)
     x = load(p + row)
@@ -164,7 +166,7 @@ def k(p):
     store(p + row, total)
     again = tl.max(broadcast_to(x[:, None], (8, 4)), 1)
     store(p + 8 + row, again)
-)").inout(counting(DType::F32, 16, 1), generate(DType::F32, 16, [](size_t i) { return i < 8 ? static_cast<double>((i + 1) * 16 + 120) : static_cast<double>(i - 7); }));
+)").inout(counting(DType::F32, 16, 1), generate(DType::F32, 16, [](size_t i) { return i < 8 ? static_cast<double>((i + 1) * 16 + 120) : static_cast<double>(i - 7); })).withWarps(warps);
   suite.add("A40.reversed", R"(
 def k(p):
     i = arange(0, 64)
@@ -261,6 +263,17 @@ def k(q, out, n):
         store(q, v * 2)
     store(out, total)
 )").inout(integers(DType::I32, {1}), integers(DType::I32, {16})).out(integers(DType::I32, {15})).value(int64_t(4));
+  // Only the iterations in which it is on.
+  suite.add("A42.mask_of_an_iteration", R"(
+@triton.jit(do_not_specialize=['n'])
+def k(q, out, n, first):
+    i = arange(0, 64)
+    total = zeros((64,), int32)
+    for t in range(0, n):
+        device_print("round", t)
+        total += load(q + i, mask=(t >= first) & (i < 3), other=1)
+    store(out + i, total)
+)").in(filled(DType::I32, 64)).at(Placement::Forbidden).out(filled(DType::I32, 64, 3)).value(int64_t(3)).value(int64_t(3)).prints({"round: 0", "round: 1", "round: 2"});
   suite.add("A42.not_across_an_atomic", R"(
 def k(q, out, n):
     total = 0

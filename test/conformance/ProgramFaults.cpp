@@ -116,7 +116,8 @@ def k(out, narrow):
     store(out + 1, s)
     store(narrow, tl.sum(full((32, 32), 7, int8), dtype=int8))
 )").out(integers(DType::I32, {1024, 0})).out(integers(DType::I8, {0}));
-  suite.add("A66.rows_identical", R"(
+  for (unsigned warps : {1, 4, 8})
+    suite.add("A66.rows_identical." + std::to_string(warps), R"(
 def k(x, out):
     i = arange(0, 16)[:, None]
     j = arange(0, 64)[None, :]
@@ -129,7 +130,7 @@ def k(x, out):
       if (found.bits[i] != found.bits[i / 32 * 32] || found.number(i) == 0)
         return "expected equal bits in a row found others at index " + std::to_string(i);
     return std::string();
-  });
+  }).withWarps(warps);
   suite.add("A100.product_minus_itself", R"(
 def k(x, out, s):
     i = arange(0, 8)
@@ -205,10 +206,10 @@ def k(x, out, running):
       .withDebug();
   // A line for each combination that is made: one fewer than there are elements, whoever makes them and however many threads hold copies. The CPU target
   // refuses it.
-  for (int count : {2, 8, 64, 512}) {
+  for (auto [count, warps] : {std::pair(2, 4u), {8, 1u}, {8, 4u}, {8, 8u}, {64, 4u}, {64, 8u}, {512, 1u}, {512, 4u}, {512, 8u}}) {
     std::string size = std::to_string(count);
     suite
-        .add("A118.print_in_combine." + size, substitute(R"(
+        .add("A118.print_in_combine." + size + "." + std::to_string(warps), substitute(R"(
 def noted(a, b):
     device_print("combined")
     return a + b

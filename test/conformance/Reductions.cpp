@@ -176,6 +176,35 @@ def k(x, out, flat):
           .checked(filled(DType::I32, 2), [=](const Values &found) { return found.bits[0] % 7 == 3 && (!left || found.bits[0] == 3) ? std::string() : std::string("expected the index of an infinity found another"); });
 }
 
+/// Equal ones on the other axis, in tiles that one warp or many share.
+void addTiesOfColumns(Suite &suite) {
+  auto element = [](size_t row, size_t column) { return row % 7 == column + 2 ? INFINITY : row % 11 == column + 1 ? -INFINITY : 1.0; };
+  auto firstOf = [&](double value) {
+    return generate(DType::I32, 3, [&](size_t column) {
+      size_t row = 0;
+      while (element(row, column) != value)
+        ++row;
+      return static_cast<double>(row);
+    });
+  };
+  for (unsigned warps : {1, 4, 8})
+    for (size_t rows : {64, 100, 512})
+      suite
+          .add("A61.axis_0." + std::to_string(rows) + "." + std::to_string(warps), substitute(R"(
+def k(x, high, low):
+    i = arange(0, $N)[:, None] * 3 + arange(0, 3)[None, :]
+    v = load(x + i)
+    store(high + arange(0, 3), argmax(v, axis=0))
+    value, index = tl.min(v, axis=-2, return_indices=True, keep_dims=True)
+    static_assert(index.shape == (1, 3))
+    store(low + arange(0, 3)[None, :], index)
+)", {{"N", std::to_string(rows)}}))
+          .in(generate(DType::F32, rows * 3, [&](size_t i) { return element(i / 3, i % 3); }))
+          .out(firstOf(INFINITY))
+          .out(firstOf(-INFINITY))
+          .withWarps(warps);
+}
+
 /// Composition of x -> a x + b modulo 2^32, in order: associative (a may have more bits than b, not fewer), not commutative.
 struct Affine {
   uint64_t a = 1;
@@ -315,6 +344,7 @@ void addReductions(Suite &suite) {
   addTypes(suite);
   addNan(suite);
   addIndices(suite);
+  addTiesOfColumns(suite);
   addTuples(suite);
 }
 

@@ -147,14 +147,15 @@ def k(x, out, n):
         c = cumsum(t, 1)
         store(out + r + base, c, mask=mask)
 )", {{"R", std::to_string(r)}})).in(filled(DType::I64, 1)).out(generate(DType::I64, 2 * r, [&](size_t i) { return static_cast<double>(i % r + 1); })).value(static_cast<int64_t>(2 * r));
-  suite.add("A52.replicated_lanes", R"(
+  for (unsigned warps : {1, 4, 8})
+    suite.add("A52.replicated_lanes." + std::to_string(warps), R"(
 def k(x, out):
     ones = load(x + arange(0, 32))[None, :]
     scan = broadcast_to(cumsum(ones, 1), (4, 32))
     total = tl.sum(ones, 1)[:, None]
     device_assert(scan <= total, "beyond the total")
     store(out + arange(0, 4)[:, None] * 32 + arange(0, 32)[None, :], scan)
-)").in(filled(DType::F32, 32, 1)).out(generate(DType::F32, 128, [](size_t i) { return static_cast<double>(i % 32 + 1); })).withDebug();
+)").in(filled(DType::F32, 32, 1)).out(generate(DType::F32, 128, [](size_t i) { return static_cast<double>(i % 32 + 1); })).withDebug().withWarps(warps);
   suite.add("A54.scan_as_index", R"(
 def keep(a, b):
     return where(a == -1, -1, b).to(int16)
