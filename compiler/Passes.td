@@ -62,6 +62,10 @@ def PipelineLoopsPass : TK_GpuPass<"tk-pipeline-loops", "::tk::tt::FuncOp"> {
                  Option<"numStages", "num-stages", "unsigned", "0", "rounds of a loop that are under way; 0: as suits the target">];
 }
 
+def HoistLoadsPass : TK_GpuPass<"tk-hoist-loads", "::tk::tt::FuncOp"> {
+  let summary = "loads go before reductions and conversions that they don't need";
+}
+
 def AllocateSharedPass : TK_GpuPass<"tk-allocate-shared", "::tk::tt::FuncOp"> {
   let summary = "places scratch in shared memory and orders it with barriers";
 }

@@ -50,6 +50,8 @@ void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, un
   PipelineLoopsPassOptions stages;
   stages.target = target, stages.numStages = numStages;
   passes.addNestedPass<tt::FuncOp>(createPipelineLoopsPass(stages));
+  // After the pipeliner, whose loads are copies by now; before barriers are placed, which order what is moved.
+  passes.addNestedPass<tt::FuncOp>(createHoistLoadsPass());
   // Last, when every conversion that will exist is there.
   passes.addNestedPass<tt::FuncOp>(createAllocateSharedPass());
   // The barriers for shared memory order loads and stores too, so only what is left needs one of its own.

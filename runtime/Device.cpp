@@ -96,6 +96,8 @@ DeviceArray::DeviceArray(const Device &device, DType dtype, std::vector<int64_t>
       throw Error(ErrorKind::User, fmt::format("an array can't have an extent of {}", extent));
   address = reinterpret_cast<void *>(gpu->allocate(bytes()));
   gpu->fill(reinterpret_cast<uintptr_t>(address), 0, bytes(), nullptr);
+  // The driver doesn't wait for it, and other streams don't wait for the default one: their writes could come before the zeros.
+  gpu->synchronize(nullptr);
 }
 
 DeviceArray::DeviceArray(const Device &device, const Array &array) : DeviceArray(device, array.dtype(), array.shape()) { assign(array); }

@@ -1,4 +1,5 @@
-// Elementwise operations, a register at a time. 16-bit floats are widened, computed and rounded; LLVM joins the pairs where the machine has the operation itself.
+// Elementwise operations, a register at a time. 16-bit floats are widened, computed and rounded; LLVM joins the pairs where the machine has the operation
+// itself.
 #include "compiler/lower/Arithmetic.h"
 #include "compiler/lower/FloatBits.h"
 #include "compiler/lower/GpuEmitter.h"
@@ -17,7 +18,9 @@ public:
   Value *encode(Value *value, mlir::Type narrow) override { return emitter.toBits(encodeNative(value, narrow, false)); }
 
   /// A register of a narrow float -> fp32.
-  Value *widen(Value *value, mlir::Type narrow) { return value->getType()->isFloatingPointTy() ? b.CreateFPExt(value, b.getFloatTy()) : decodeFloat(b, value, narrow); }
+  Value *widen(Value *value, mlir::Type narrow) {
+    return value->getType()->isFloatingPointTy() ? b.CreateFPExt(value, b.getFloatTy()) : decodeFloat(b, value, narrow);
+  }
   /// fp32 -> a register of the narrow float.
   Value *encodeNative(Value *value, mlir::Type narrow, bool towardZero) {
     Type *type = emitter.valueType(narrow);
@@ -63,16 +66,41 @@ Value *GpuEmitter::elementwise(mlir::Operation *op, ArrayRef<Value *> operands) 
   return isNarrowFloat(result) ? arithmetic.encodeNative(made, result, false) : made;
 }
 
+/// The bits of an index that make no difference to the value, by what is known of its axes: a mask `i < n` with n divisible by 16 is one for 16 elements.
+static uint32_t equalBits(mlir::Type tile, const compiler::AxisInfo &info) {
+  uint32_t bits = 0;
+  for (auto [axis, constancy] : zip(ttg::axisBitsOf(tt::shapeOf(tile)), info.constancy))
+    bits |= (uint32_t(std::min<int64_t>(constancy, int64_t(1) << axis.count)) - 1) << axis.begin;
+  return bits;
+}
+
 void GpuEmitter::emitElementwise(mlir::Operation *op) {
-  unsigned count = tt::isTile(op->getResult(0).getType()) ? ttg::layoutOf(op->getResult(0).getType()).registers() : 1;
-  Registers results;
-  for (unsigned i = 0; i < count && error.empty(); ++i) {
+  mlir::Type type = op->getResult(0).getType();
+  if (!tt::isTile(type)) {
     SmallVector<Value *> operands;
-    for (mlir::Value operand : op->getOperands()) {
-      const Registers &source = registers(operand);
-      operands.push_back(tt::isTile(operand.getType()) ? source[i] : source.front());
+    for (mlir::Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    Value *made = elementwise(op, operands);
+    if (error.empty())
+      define(op->getResult(0), {made});
+    return;
+  }
+  // Registers that hold equal elements are computed once. A thread's index differs from a register's image by an XOR, which keeps aligned runs together.
+  ttg::TileLayout layout = ttg::layoutOf(type);
+  const uint32_t distinct = ~equalBits(type, axes->of(op->getResult(0)));
+  DenseMap<uint32_t, Value *> made;
+  Registers results;
+  for (unsigned i = 0; i < layout.registers() && error.empty(); ++i) {
+    Value *&value = made[layout.indexOfRegister(i) & distinct];
+    if (!value) {
+      SmallVector<Value *> operands;
+      for (mlir::Value operand : op->getOperands()) {
+        const Registers &source = registers(operand);
+        operands.push_back(tt::isTile(operand.getType()) ? source[i] : source.front());
+      }
+      value = elementwise(op, operands);
     }
-    results.push_back(elementwise(op, operands));
+    results.push_back(value);
   }
   if (error.empty())
     define(op->getResult(0), std::move(results));

@@ -1,7 +1,8 @@
 // Reductions along an axis: registers of a thread, then lanes by shuffles, then warps through shared memory, as planReduction orders it.
 //
-// Each step halves the axis: pairs that differ in one bit of the axis are combined, the lower one on the left. In the order of ascending bits this keeps the elements'
-// order for combine regions that need it; where they don't, the cheap steps come first. After a lane step both lanes hold the result, so lanes along the axis end up equal.
+// Each step halves the axis: pairs that differ in one bit of the axis are combined, the lower one on the left. In the order of ascending bits this keeps the
+// elements' order for combine regions that need it; where they don't, the cheap steps come first. After a lane step both lanes hold the result, so lanes along
+// the axis end up equal.
 #include "compiler/lower/GpuEmitter.h"
 #include "compiler/lower/Scratch.h"
 #include <bit>
@@ -41,6 +42,24 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
     entries.push_back(std::move(entry));
   }
 
+  // Registers of which any two may be combined: four running results, each of which takes one element after the other. So a product that feeds the combination
+  // can fuse with it (a sum of squares), which it can't where products are added to each other in pairs; four of them hide the latency.
+  auto runningResults = [&](uint32_t bits) {
+    constexpr size_t kMostRunning = 2;
+    std::map<uint32_t, std::vector<Entry>> places;
+    for (Entry &entry : entries)
+      places[entry.index & ~bits].push_back(std::move(entry));
+    entries.clear();
+    for (auto &[index, parts] : places) {
+      size_t running = std::min(kMostRunning, parts.size());
+      for (size_t i = running; i < parts.size(); ++i)
+        parts[i % running].values = join(parts[i % running].values, parts[i].values);
+      for (; running > 1; running /= 2)
+        for (size_t i = 0; i < running / 2; ++i)
+          parts[i].values = join(parts[i].values, parts[i + running / 2].values);
+      entries.push_back({index, std::move(parts[0].values)});
+    }
+  };
   auto registerStep = [&](uint32_t index) {
     std::map<uint32_t, Entry> uppers;
     std::vector<Entry> lowers;
@@ -106,6 +125,24 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
       write();
     barrier();
     sameWarps |= plan.warpBits;
+    // Results of many warps: lanes that would read the same read one each and combine by shuffles, for fewer accesses and registers.
+    constexpr unsigned kLeastShared = 4;
+    if (steps.size() >= kLeastShared && unsigned(std::popcount(idle)) >= steps.size() && !hasEffects) {
+      SmallVector<unsigned> readers;
+      for (unsigned bit = 0; bit < layout.lane.size() && readers.size() < steps.size(); ++bit)
+        if (idle >> bit & 1)
+          readers.push_back(bit);
+      SmallVector<uint32_t> partBases(layout.lane.size());
+      for (auto [step, bit] : zip(steps, readers))
+        partBases[bit] = warpStride << step.bit;
+      Value *part = b.CreateAdd(slot, threadIndex(partBases, {}));
+      for (auto [number, entry] : enumerate(entries))
+        for (auto [operand, value] : enumerate(entry.values))
+          value = loadShared(address(operand, part, number), value->getType());
+      for (unsigned bit : readers)
+        laneStep(bit);
+      return;
+    }
     for (auto [number, entry] : enumerate(entries)) {
       std::vector<SmallVector<Value *>> parts;
       for (unsigned k = 0; k < 1u << steps.size(); ++k) {
@@ -130,7 +167,12 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
   for (size_t i = 0; i < plan.steps.size() && error.empty();) {
     const ReductionPlan::Step &step = plan.steps[i];
     size_t end = i + 1;
-    if (step.kind == ReductionPlan::Kind::Register) {
+    if (step.kind == ReductionPlan::Kind::Register && isCommutative(op.getCombineOp())) {
+      uint32_t bits = step.index;
+      for (; end < plan.steps.size() && plan.steps[end].kind == ReductionPlan::Kind::Register; ++end)
+        bits |= plan.steps[end].index;
+      runningResults(bits);
+    } else if (step.kind == ReductionPlan::Kind::Register) {
       registerStep(step.index);
     } else if (step.kind == ReductionPlan::Kind::Lane) {
       laneStep(step.bit);

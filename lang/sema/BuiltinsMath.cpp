@@ -154,7 +154,7 @@ Value BuiltinHandlers::fdiv(Elaborator &e, const BoundCall &call) {
   mlir::Location at = e.loc(call.range);
   if (*ieee && a.type.dtype == DType::F32)
     return Runtime{tt::PreciseDivFOp::create(e.builder, at, a.ssa.getType(), a.ssa, b.ssa), a.type};
-  return Runtime{arith::DivFOp::create(e.builder, at, a.ssa, b.ssa), a.type};
+  return Runtime{e.approximable(arith::DivFOp::create(e.builder, at, a.ssa, b.ssa)), a.type};
 }
 
 Value BuiltinHandlers::divRn(Elaborator &e, const BoundCall &call) {
@@ -216,6 +216,8 @@ Value BuiltinHandlers::unaryMath(Elaborator &e, const BoundCall &call) {
   // NUMERICS 6: these may be the GPU's own, with a wider bound; libdevice's functions of the same names are exact.
   if (mlir::Operation *op = result ? result.getDefiningOp() : nullptr; op && mlir::isa<math::ExpOp, math::Exp2Op, math::RsqrtOp>(op))
     op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::afn));
+  else if (op && mlir::isa<math::SqrtOp>(op))
+    e.approximable(result);
   return Runtime{result, x->type};
 }
 

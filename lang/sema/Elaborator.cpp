@@ -75,6 +75,13 @@ void Elaborator::noteCallers() {
   }
 }
 
+mlir::Value Elaborator::approximable(mlir::Value result) const {
+  if (tt::elementType(result.getType()).isF32() && !isLibraryScope(frame->scope))
+    if (mlir::Operation *op = result.getDefiningOp())
+      op->setAttr("fastmath", mlir::arith::FastMathFlagsAttr::get(&context, mlir::arith::FastMathFlags::afn));
+  return result;
+}
+
 void Elaborator::extension(SourceRange range, const char *what) {
   if (options.strictTriton && !isLibraryScope(frame->scope))
     report(Diag::Extension, place(range), std::string(what));

@@ -21,7 +21,7 @@ static mlir::Value floatOp(Elaborator &e, Op op, mlir::Value a, mlir::Value b, m
   case Op::Add: return arith::AddFOp::create(e.builder, at, a, b);
   case Op::Sub: return arith::SubFOp::create(e.builder, at, a, b);
   case Op::Mul: return arith::MulFOp::create(e.builder, at, a, b);
-  case Op::Div: return arith::DivFOp::create(e.builder, at, a, b);
+  case Op::Div: return e.approximable(arith::DivFOp::create(e.builder, at, a, b));
   default: return arith::RemFOp::create(e.builder, at, a, b);
   }
 }
@@ -146,7 +146,8 @@ Value Elaborator::binary(Op op, const Value &lhs, const Value &rhs, SourceRange 
     return Runtime{floatOp(*this, op, a.ssa, b.ssa, at), a.type};
   }
   if (op == Op::Div)
-    return Runtime{arith::DivFOp::create(builder, at, convert(a, DType::F32, at).ssa, convert(b, DType::F32, at).ssa), TypeValue{DType::F32, 0, false}};
+    return Runtime{approximable(arith::DivFOp::create(builder, at, convert(a, DType::F32, at).ssa, convert(b, DType::F32, at).ssa)),
+                   TypeValue{DType::F32, 0, false}};
   bool isSignedOp = isSigned(type);
   if (op == Op::RShift && lhs.asRuntime()) // the left operand's own signedness decides
     isSignedOp = isSigned(lhs.asRuntime()->type.dtype);

@@ -63,6 +63,7 @@ struct Argument {
   std::optional<Values> expected;
   Tolerance tolerance;
   std::vector<double> onGpus;    // relative errors that GPUs may add, one an element; empty: none
+  double ulpOnGpus = 0;          // units in the last place that GPUs may add in fp32
   std::vector<bool> unspecified; // elements with any value
   /// Says what is wrong with the final contents, or nothing.
   std::function<std::string(const Values &)> check;
@@ -89,6 +90,8 @@ struct Case {
   Case &anyWhere(const std::function<bool(size_t)> &isUnspecified);
   /// Relative errors that GPUs may add to the tolerance of the last buffer, one an element.
   Case &widerOnGpus(std::vector<double> relative);
+  /// GPUs may approximate the quotients or roots in fp32 of the last buffer within 2 ulp (NUMERICS 6).
+  Case &approximateOnGpus() { return arguments.back().ulpOnGpus = 2, *this; }
   Case &at(Placement placement);
   Case &offset(int64_t elements);
   Case &value(HostValue value);

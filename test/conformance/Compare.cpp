@@ -12,7 +12,7 @@ std::string elementText(DType type, uint64_t bits) {
 }
 
 namespace {
-bool agrees(const Tolerance &tolerance, double further, DType type, uint64_t want, uint64_t got) {
+bool agrees(const Tolerance &tolerance, double further, double ulpsOnGpu, DType type, uint64_t want, uint64_t got) {
   if (want == got)
     return true;
   if (!isFloat(type) || tolerance.payload)
@@ -20,7 +20,7 @@ bool agrees(const Tolerance &tolerance, double further, DType type, uint64_t wan
   double wanted = decode(type, want), gotten = decode(type, got);
   if (std::isnan(wanted) || std::isnan(gotten))
     return std::isnan(wanted) && std::isnan(gotten);
-  double ulps = tolerance.ulp;
+  double ulps = tolerance.ulp + (type == DType::F32 ? ulpsOnGpu : 0);
   if (further > 0 && std::isfinite(wanted))
     ulps += further * std::fabs(wanted) / std::fabs(decode(type, want ^ 1) - wanted); // neighbours differ in their last bit
   if (ulps > 0 && ulpDistance(type, want, got) <= ulps)
@@ -42,7 +42,7 @@ std::string compare(const std::string &name, const Argument &argument, const Val
     if (i < argument.unspecified.size() && argument.unspecified[i])
       continue;
     double further = onGpu && i < argument.onGpus.size() ? argument.onGpus[i] : 0;
-    if (agrees(argument.tolerance, further, found.dtype, expected.bits.at(i), found.bits[i]))
+    if (agrees(argument.tolerance, further, onGpu ? argument.ulpOnGpus : 0, found.dtype, expected.bits.at(i), found.bits[i]))
       continue;
     if (!wrong++)
       first = fmt::format("{}[{}]: expected {} found {}", name, i, elementText(found.dtype, expected.bits[i]), elementText(found.dtype, found.bits[i]));

@@ -188,7 +188,9 @@ def k(x, y, plain, function, ieee):
         .in(x)
         .in(y)
         .out(quotient)
+        .approximateOnGpus()
         .out(quotient)
+        .approximateOnGpus()
         .out(quotient);
     suite
         .add("N6.sqrt." + nameOf(type), substitute(R"(
@@ -200,6 +202,7 @@ def k(x, plain, correct):
 )", {{"D", type == DType::F32 ? "sqrt_rn" : "sqrt"}}))
         .in(x)
         .out(generate(type, 2048, [&](size_t i) { return type == DType::F32 ? static_cast<double>(std::sqrt(std::fabs(static_cast<float>(x.number(i))))) : std::sqrt(std::fabs(x.number(i))); }))
+        .approximateOnGpus()
         .out(generate(type, 2048, [&](size_t i) { return type == DType::F32 ? static_cast<double>(std::sqrt(std::fabs(static_cast<float>(x.number(i))))) : std::sqrt(std::fabs(x.number(i))); }));
   }
   suite.add("N6.division.by_zero", "def k(x, y, out):\n    i = arange(0, 4)\n    store(out + i, load(x + i) / load(y + i))\n")

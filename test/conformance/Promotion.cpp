@@ -146,7 +146,8 @@ def k(x, y, out):
 )", {{"R", nameOf(quotient)}}))
           .in(x)
           .in(y)
-          .out(expected);
+          .out(expected)
+          .approximateOnGpus();
     }
 }
 

@@ -1,5 +1,6 @@
 // See Verify.h.
 #include "tools/tkc/Verify.h"
+#include "tools/tkc/Targets.h"
 #include "compiler/interpret/Oracle.h"
 #include "runtime/FloatBits.h"
 #include "tools/tkc/Failure.h"
@@ -79,6 +80,8 @@ interpret::OracleResult Verifier::interpretPrograms(const std::vector<uint64_t> 
   launch.operationLimit = limit;
   launch.reportConflicts = request.options.debug;
   launch.tolerances.contraction = request.options.fpFusion;
+  if (isGpuTarget(request.options.target)) // NUMERICS 6: the machine's own quotients, roots and exponentials
+    launch.tolerances.divUlp = 2, launch.tolerances.hardwareExp = true;
   return interpret::runOracle(*elaboration, launch);
 }
 

@@ -1,13 +1,14 @@
 // See NvidiaInstructions.h.
 #include "compiler/target/nvidia/NvidiaInstructions.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 namespace tk::nvidia {
 
-Value *Instructions::assembly(IRBuilder<> &b, Type *result, const std::string &text, const std::string &constraints, ArrayRef<Value *> operands, bool hasEffects) {
+Value *Instructions::assembly(IRBuilder<> &b, Type *result, const std::string &text, const std::string &constraints, ArrayRef<Value *> operands,
+                              bool hasEffects) {
   SmallVector<Type *> types;
   for (Value *operand : operands)
     types.push_back(operand->getType());
@@ -19,9 +20,7 @@ Value *Instructions::assembly(IRBuilder<> &b, Type *result, const std::string &t
   return call;
 }
 
-void Instructions::annotateKernel(Function &function, unsigned threads) {
-  function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1");
-}
+void Instructions::annotateKernel(Function &function, unsigned threads) { function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1"); }
 
 Value *Instructions::threadId(IRBuilder<> &b) { return b.CreateIntrinsic(b.getInt32Ty(), Intrinsic::nvvm_read_ptx_sreg_tid_x, {}); }
 
@@ -101,7 +100,8 @@ SmallVector<Value *> Instructions::loadGlobal(IRBuilder<> &b, const lower::Globa
       text += "mov.b" + std::to_string(word->getIntegerBitWidth()) + " $" + std::to_string(i) + ", " + operand(other, constraintOf(access.wordBits)) + ";\n\t";
     }
   }
-  std::string modifiers = access.isVolatile ? ".volatile.global" : ".global" + (evictionOf(access, target.ptx).empty() ? cache : evictionOf(access, target.ptx));
+  std::string modifiers =
+      access.isVolatile ? ".volatile.global" : ".global" + (evictionOf(access, target.ptx).empty() ? cache : evictionOf(access, target.ptx));
   text += guard + "ld" + modifiers + vectorSuffix(access) + " " + operandList(0, n) + ", [" + address + "];";
   Type *result = n == 1 ? word : cast<Type>(StructType::get(b.getContext(), SmallVector<Type *>(n, word)));
   Value *loaded = assembly(b, result, text, constraints, operands);
@@ -132,7 +132,9 @@ void Instructions::storeGlobal(IRBuilder<> &b, const lower::GlobalAccess &access
     constraints += ",b";
   }
   std::string eviction = evictionOf(access, target.ptx);
-  assembly(b, b.getVoidTy(), guard + "st.global" + (eviction.empty() ? cache : eviction) + vectorSuffix(access) + " [$0], " + operandList(1, words.size()) + ";", constraints, operands);
+  assembly(b, b.getVoidTy(),
+           guard + "st.global" + (eviction.empty() ? cache : eviction) + vectorSuffix(access) + " [$0], " + operandList(1, words.size()) + ";", constraints,
+           operands);
 }
 
 // ---- arithmetic ----
@@ -141,14 +143,26 @@ Value *Instructions::math(IRBuilder<> &b, mlir::Operation *op, ArrayRef<Value *>
   if (!v.front()->getType()->isFloatTy())
     return nullptr;
   auto unary = [&](const char *text, Value *operand) { return assembly(b, b.getFloatTy(), std::string(text) + " $0, $1;", "=f,f", {operand}, false); };
-  // Errors by the PTX ISA: ex2 2 ulp, rsqrt 2^-22.9 relative. Division and square root stay LLVM's, which are correctly rounded as on every other target.
+  // Errors by the PTX ISA: ex2 2 ulp, rsqrt 2^-22.9 relative, div.full 2 ulp, sqrt.approx 2^-23 relative. What is not marked stays LLVM's, which is correctly
+  // rounded.
   if (mlir::isa<mlir::math::Exp2Op>(op))
     return unary("ex2.approx.f32", v[0]);
   if (mlir::isa<mlir::math::ExpOp>(op))
     return unary("ex2.approx.f32", b.CreateFMul(v[0], ConstantFP::get(b.getFloatTy(), 1.4426950408889634)));
   if (mlir::isa<mlir::math::RsqrtOp>(op))
     return unary("rsqrt.approx.f32", v[0]);
-  return nullptr;
+  if (!mlir::isa<mlir::math::SqrtOp, mlir::arith::DivFOp>(op) || !tt::elementType(op->getResult(0).getType()).isF32())
+    return nullptr;
+  mlir::arith::FastMathFlags flags = mlir::cast<mlir::arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue();
+  if (!mlir::arith::bitEnumContainsAll(flags, mlir::arith::FastMathFlags::afn))
+    return nullptr;
+  if (mlir::isa<mlir::math::SqrtOp>(op))
+    return unary("sqrt.approx.f32", v[0]);
+  // By a power of two: a product, and exact.
+  auto *divisor = dyn_cast<ConstantFP>(v[1]);
+  if (divisor && divisor->getValueAPF().getExactInverse(nullptr))
+    return nullptr;
+  return assembly(b, b.getFloatTy(), "div.full.f32 $0, $1, $2;", "=f,f,f", {v[0], v[1]}, false);
 }
 
 Value *Instructions::encodeFloat(IRBuilder<> &b, Value *value, mlir::Type narrow, bool towardZero) {
@@ -157,7 +171,8 @@ Value *Instructions::encodeFloat(IRBuilder<> &b, Value *value, mlir::Type narrow
   const char *kind = mlir::isa<mlir::Float8E4M3FNType>(narrow) ? "e4m3x2" : mlir::isa<mlir::Float8E5M2Type>(narrow) ? "e5m2x2" : nullptr;
   if (!kind)
     return nullptr;
-  Value *pair = assembly(b, b.getInt16Ty(), std::string("cvt.rn.satfinite.") + kind + ".f32 $0, $1, $2;", "=h,f,f", {ConstantFP::get(b.getFloatTy(), 0.0), value}, false);
+  Value *pair =
+      assembly(b, b.getInt16Ty(), std::string("cvt.rn.satfinite.") + kind + ".f32 $0, $1, $2;", "=h,f,f", {ConstantFP::get(b.getFloatTy(), 0.0), value}, false);
   return b.CreateTrunc(pair, b.getInt8Ty());
 }
 

@@ -248,21 +248,21 @@ class Row:
         x = inputs[0]
         wide = torch.float64
         if kind == "vector_add":
-            some = torch.linspace(0, x.numel() - 1, 4096, device="cuda").long()
+            some = torch.linspace(0, x.numel() - 1, 4096, dtype=torch.float64, device="cuda").long()
             got, right = out[some], x[some].to(wide) + inputs[1][some].to(wide)
         elif kind in ("softmax", "layer_norm"):
-            some = torch.linspace(0, x.shape[0] - 1, 8, device="cuda").long()
+            some = torch.linspace(0, x.shape[0] - 1, 8, dtype=torch.float64, device="cuda").long()
             got, rows = out[some], x[some].to(wide)
             if kind == "softmax":
                 right = torch.softmax(rows, -1)
             else:
                 right = torch.nn.functional.layer_norm(rows, rows.shape[-1:], inputs[1].to(wide), inputs[2].to(wide), 1e-5)
         elif kind == "matmul":
-            some = torch.linspace(0, x.shape[0] - 1, 16, device="cuda").long()
+            some = torch.linspace(0, x.shape[0] - 1, 16, dtype=torch.float64, device="cuda").long()
             got, right = out[some], x[some].to(wide) @ inputs[1].to(wide)
         else:
             q, k, v = (t.flatten(0, 1) for t in inputs)
-            some = torch.linspace(0, q.shape[1] - 1, 12, device="cuda").long()
+            some = torch.linspace(0, q.shape[1] - 1, 12, dtype=torch.float64, device="cuda").long()
             got = out.flatten(0, 1)[-1][some]
             score = q[-1][some].to(wide) @ k[-1].to(wide).T / math.sqrt(q.shape[-1])
             if self.n("causal"):
