@@ -52,10 +52,8 @@ static ConversionPlan throughShared(const TileLayout &from, const TileLayout &to
   return plan;
 }
 
-/// What a warp pays, in selects (README.md says why these numbers).
-static constexpr unsigned kShuffleCost = 2, kSharedWordCost = 2, kBarrierCost = 4;
-
-static unsigned costOf(const ShufflePlan &plan) { return plan.shuffles * kShuffleCost + plan.selects; }
+/// Instructions of a thread, a select as dear as a shuffle or a word of shared memory (README.md says why).
+static unsigned costOf(const ShufflePlan &plan) { return plan.shuffles + plan.selects; }
 
 /// Words that a thread writes and reads, and a barrier before and behind the writing.
 static unsigned costOfShared(const ConversionPlan &plan, const TileLayout &from, const TileLayout &to, unsigned elementBytes) {
@@ -67,7 +65,7 @@ static unsigned costOfShared(const ConversionPlan &plan, const TileLayout &from,
       bits += span.add(base, 0);
     words += std::max(1u, (elementBytes << plan.vector.size()) / 4) << (bits - plan.vector.size());
   }
-  return words * kSharedWordCost + (2 * kBarrierCost << plan.rounds.size());
+  return words + (2u << plan.rounds.size());
 }
 
 ConversionPlan lower::planConversion(const TileLayout &from, const TileLayout &to, unsigned indexBits, unsigned elementBytes) {
