@@ -97,8 +97,7 @@ private:
   // LowerConversion.cpp
   void emitConversion(ttg::ConvertLayoutOp op);
   struct ShuffleSteps;
-  Registers shuffled(const Registers &source, const ttg::TileLayout &from, const ttg::TileLayout &to, const ShufflePlan &plan,
-                     mlir::Type element);
+  Registers shuffled(const Registers &source, const ttg::TileLayout &from, const ttg::TileLayout &to, const ShufflePlan &plan, mlir::Type element);
 
   // LowerShared.cpp
   /// Address of the element `index` more than what the bits of this thread's lane and warp number stand for; bases and `index` are row-major indices, offsets are in elements.

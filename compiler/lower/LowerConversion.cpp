@@ -68,8 +68,7 @@ struct GpuEmitter::ShuffleSteps {
   }
 };
 
-Registers GpuEmitter::shuffled(const Registers &source, const ttg::TileLayout &from, const ttg::TileLayout &to, const ShufflePlan &plan,
-                               mlir::Type element) {
+Registers GpuEmitter::shuffled(const Registers &source, const ttg::TileLayout &from, const ttg::TileLayout &to, const ShufflePlan &plan, mlir::Type element) {
   ShuffleSteps steps{*this, plan, source, registersByIndex(from)};
   Shuffles<Value *, ShuffleSteps> shuffles(plan, steps);
   LinearImages words, places; // of a register of the result

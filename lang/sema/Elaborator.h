@@ -107,7 +107,8 @@ public:
   const ElaborateOptions &options;
   Frame *frame = nullptr;
   mlir::ModuleOp module;
-  /// Marks an fp32 quotient or root as one that a GPU may approximate within 2 ulp (NUMERICS 6), unless the library asks for it, whose functions count on exact ones.
+  /// Marks an fp32 quotient or root as one that a GPU may approximate within 2 ulp (NUMERICS 6), unless the library asks for it, whose functions count on exact
+  /// ones.
   mlir::Value approximable(mlir::Value result) const;
   std::vector<std::string> printed;
 

@@ -1,9 +1,9 @@
 // See Verify.h.
 #include "tools/tkc/Verify.h"
-#include "tools/tkc/Targets.h"
 #include "compiler/interpret/Oracle.h"
 #include "runtime/FloatBits.h"
 #include "tools/tkc/Failure.h"
+#include "tools/tkc/Targets.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
