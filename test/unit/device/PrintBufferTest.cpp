@@ -2,7 +2,7 @@
 #include "runtime/device/PrintBuffer.h"
 #include "test/unit/runtime/Thrown.h"
 #include "Catch.h"
-#include <cstring>
+#include <algorithm>
 
 using namespace tk;
 using namespace tk::runtime;
@@ -13,7 +13,7 @@ std::vector<std::string> linesOf(const std::vector<PrintSite> &sites, const std:
   clearPrintBuffer(buffer.data(), 64);
   auto *header = reinterpret_cast<PrintHeader *>(buffer.data());
   header->count = static_cast<uint32_t>(records.size()), header->failed = failed;
-  std::memcpy(buffer.data() + sizeof(PrintHeader), records.data(), records.size() * sizeof(PrintRecord));
+  std::copy(records.begin(), records.end(), reinterpret_cast<PrintRecord *>(buffer.data() + sizeof(PrintHeader)));
   std::vector<std::string> lines;
   readPrintBuffer(buffer.data(), sites, [&](std::string_view line) { lines.emplace_back(line); });
   return lines;
