@@ -42,8 +42,8 @@ void GpuEmitter::emitReduce(tt::ReduceOp op) {
     entries.push_back(std::move(entry));
   }
 
-  // Registers of which any two may be combined: four running results, each of which takes one element after the other. So a product that feeds the combination
-  // can fuse with it (a sum of squares), which it can't where products are added to each other in pairs; four of them hide the latency.
+  // Registers of which any two may be combined: two running results, each of which takes one element after the other. So a product that feeds the combination
+  // can fuse with it (a sum of squares), which it can't where products are added to each other in pairs. Other warps hide the latency.
   auto runningResults = [&](uint32_t bits) {
     constexpr size_t kMostRunning = 2;
     std::map<uint32_t, std::vector<Entry>> places;
