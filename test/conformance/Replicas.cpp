@@ -111,21 +111,23 @@ std::string callOf(const Operation &operation, const std::string &more = "") {
   return std::string("atomic_") + operation.name + "(x + i, v" + more + ")";
 }
 
-void addReturned(Suite &suite) {
-  const char *returned = R"(
+/// What an atomic has returned, as every replica has it: through another layout, and as extremes.
+const std::string kReturned = R"(
 def k(x, table, seen, ends):
     t = x.dtype.element_ty
     $MAKE
     v = (i * 7 + 1).to(t)
-    r = $CALL
+    r = $RETURNED
     at = $FLAT_I
     flat = $FLAT_R
     store(seen + $ROWS, $WIDE)
     store(ends + arange(0, 256), tl.max(flat))
     store(ends + 256 + arange(0, 256), tl.min(flat))
 )";
+
+void addReturned(Suite &suite) {
   auto add = [&](const std::string &id, const Operation &operation, DType type, const Source &source, unsigned warps) {
-    suite.add("N11.replicated." + id, kernel(source, substitute(returned, {{"CALL", callOf(operation)}})))
+    suite.add("N11.replicated." + id, kernel(source, substitute(kReturned, {{"RETURNED", callOf(operation)}})))
         .inout(initialOf(type, source.count), afterOf(operation, type, source.count))
         .in(source.table())
         .out(widened(initialOf(type, source.count), source))
@@ -145,25 +147,13 @@ def k(x, table, seen, ends):
 
 void addMaskedAndUnread(Suite &suite) {
   // Lanes that are off keep their memory; what they return is anything.
-  const char *masked = R"(
-def k(x, table, seen, ends):
-    t = x.dtype.element_ty
-    $MAKE
-    v = (i * 7 + 1).to(t)
-    r = where(i % 3 != 1, $CALL, 77)
-    at = $FLAT_I
-    flat = $FLAT_R
-    store(seen + $ROWS, $WIDE)
-    store(ends + arange(0, 256), tl.max(flat))
-    store(ends + 256 + arange(0, 256), tl.min(flat))
-)";
   for (const Operation &operation : kOperations)
     for (const Source &source : sources())
       if (std::string(operation.name) != "cas" && source.count > 1 && source.count < 100) {
         Values seen = generate(DType::I32, source.count, [](size_t k) { return k % 3 == 1 ? 77.0 : static_cast<double>(5 * k + 2); });
         suite
             .add(std::string("N11.replicated.masked.") + operation.name + "." + source.name,
-                 kernel(source, substitute(masked, {{"CALL", callOf(operation, ", mask=i % 3 != 1")}})))
+                 kernel(source, substitute(kReturned, {{"RETURNED", "where(i % 3 != 1, " + callOf(operation, ", mask=i % 3 != 1") + ", 77)"}})))
             .inout(initialOf(DType::I32, source.count), afterOf(operation, DType::I32, source.count, [](size_t k) { return k % 3 == 1; }))
             .in(source.table())
             .out(widened(seen, source))
