@@ -16,6 +16,18 @@ double Argument::number() const {
   return value;
 }
 
+/// From the lowest address to the end of the last element: what a kernel may touch.
+Argument::Argument(const ArrayView &array) : Argument(pointer(array.data, array.dtype)) {
+  uint64_t last = 0;
+  for (size_t axis = 0; axis < array.shape.size(); ++axis) {
+    int64_t stride = axis < array.strides.size() ? array.strides[axis] : 0;
+    if (array.shape[axis] <= 0 || stride < 0)
+      return; // nothing in it, or it starts elsewhere: unknown
+    last += static_cast<uint64_t>(array.shape[axis] - 1) * static_cast<uint64_t>(stride);
+  }
+  bytes = (last + 1) * bytesOf(array.dtype);
+}
+
 Argument scalar(DType type, double value) {
   Argument result(value);
   if (isInteger(type))

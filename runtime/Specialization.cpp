@@ -18,7 +18,7 @@ std::vector<const Argument *> bindArguments(const std::string &kernel, const std
   for (size_t i = 0; i < count; ++i) {
     const Argument &argument = arguments[i];
     size_t index = next;
-    if (argument.name.empty()) {
+    if (!argument.name) {
       if (named)
         throw Error(ErrorKind::User, fmt::format("`{}`: positional argument {} follows one given by name", kernel, i));
       if (next++ >= rules.size())
@@ -55,7 +55,7 @@ std::vector<const Argument *> bindArguments(const std::string &kernel, const std
 void appendKey(std::string &key, const ParameterRule &rule, const Argument *argument) {
   auto byte = [&](auto value) { key += static_cast<char>(value); };
   auto word = [&](uint64_t value) { key.append(reinterpret_cast<const char *>(&value), sizeof value); };
-  auto text = [&](const std::string &value) { word(value.size()), key += value; };
+  auto text = [&](std::string_view value) { word(value.size()), key += value; };
   if (!argument)
     return byte(0xff);
   byte(argument->kind == Kind::UInt ? Kind::Int : argument->kind); // the sign of the C++ type doesn't matter

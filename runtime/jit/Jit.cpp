@@ -251,7 +251,7 @@ std::vector<uint64_t> Kernel::Impl::slotsOf(const CompiledFunction &code, const 
   return slots;
 }
 
-void Kernel::launchList(const Stream &stream, Grid grid, const Argument *arguments, size_t count) const {
+void Kernel::launchList(const Stream &stream, const Grid &grid, const Argument *arguments, size_t count) const {
   GpuDevice *device = stream.device().implementation();
   Bound bound = impl->bind(device, arguments, count);
   std::shared_ptr<const CompiledFunction> code = impl->find(device, bound);

@@ -18,30 +18,33 @@ namespace tk {
 TK_DTYPES(TK_DTYPE)
 #undef TK_DTYPE
 
-/// One argument. The kinds are few and plain, so that a launch needs no allocation except for strings.
+/// One argument. Plain data that owns nothing, so that a launch allocates nothing: what `name`, `text` and pointers refer to must live until the call returns,
+/// which literals and temporaries of the call do.
 struct Argument {
   enum class Kind : uint8_t { None, Bool, Int, UInt, Float, Pointer, Type, String, Function };
   Kind kind = Kind::None;
   bool typed = false;       // `type` fixes the scalar's type: it is neither folded nor narrowed
   DType type = DType::I32;  // of a typed scalar, of what a pointer points to, the value of a Type
   uint64_t bits = 0;        // Bool, Int, UInt: the value; Float: the double's bits; Pointer: the address
+  uint64_t bytes = 0;       // of a Pointer: how much memory there is, from the address on; 0: unknown
   enum class Memory : uint8_t { Unknown, Host, Device };
   Memory memory = Memory::Unknown;       // of a Pointer
   runtime::GpuDevice *device = nullptr;  // that owns Device memory
-  std::string name;         // of the parameter, when given by name (tk::meta)
-  std::string text;         // String: the value; Function: its name in the kernel's file
+  const char *name = nullptr; // of the parameter, when given by name (tk::meta)
+  const char *text = nullptr; // String: the value; Function: its name in the kernel's file
 
   Argument() = default;
   Argument(std::nullptr_t) {}
   Argument(const char *value) : kind(Kind::String), text(value) {}
-  Argument(std::string value) : kind(Kind::String), text(std::move(value)) {}
+  Argument(const std::string &value) : kind(Kind::String), text(value.c_str()) {}
   Argument(DType value) : kind(Kind::Type), type(value) {}
-  Argument(const Array &array) : Argument(pointer(array.data(), array.dtype())) { memory = Memory::Host; }
+  Argument(const Array &array) : Argument(pointer(array.data(), array.dtype())) { memory = Memory::Host, bytes = array.bytes(); }
   Argument(const DeviceArray &array) : Argument(pointer(array.data(), array.dtype())) {
+    bytes = array.bytes();
     device = array.device().implementation();
     memory = device ? Memory::Device : Memory::Host;
   }
-  Argument(const ArrayView &array) : Argument(pointer(array.data, array.dtype)) {}
+  Argument(const ArrayView &array);
   template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> Argument(T value) {
     if constexpr (std::is_same_v<T, bool>)
       kind = Kind::Bool, bits = value;

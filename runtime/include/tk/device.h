@@ -57,8 +57,8 @@ private:
   runtime::GpuDevice *gpu = nullptr;
 };
 
-/// An order of work on a device. Work on a GPU's stream is asynchronous; what goes wrong there, and what kernels print, comes to light in synchronize(). The
-/// host's stream is done with each call.
+/// An order of work on a device. Work on a GPU's stream, and on a new stream of the host, is asynchronous; what goes wrong there, and what kernels print, comes to
+/// light in synchronize(). The host's default stream runs on the caller's thread and is done with each call.
 class Stream {
 public:
   Stream() = default; // the host's
@@ -76,6 +76,25 @@ private:
   Device place;
   void *stream = nullptr;
   std::shared_ptr<void> owner; // of a stream that newStream made
+};
+
+/// A point in a stream's work. A handle: cheap to copy. Thread-safe.
+class Event {
+public:
+  /// Not recorded yet.
+  explicit Event(const Device &device);
+  /// What is on the stream by now comes before the event. Error(User) for a stream of another device.
+  void record(const Stream &stream) const;
+  /// Waits for it. Returns at once when it was never recorded.
+  void synchronize() const;
+  /// Later work of the stream waits for the event.
+  void wait(const Stream &stream) const;
+  /// Seconds from `start` to this event; both have been recorded, and are waited for.
+  double secondsSince(const Event &start) const;
+
+private:
+  struct Impl;
+  std::shared_ptr<Impl> impl;
 };
 
 /// An array in a device's memory, contiguous and row-major; on the host, plain memory. Movable. It must outlive the kernels that use it.

@@ -9,18 +9,15 @@
 #pragma once
 #include "tk/argument.h"
 #include "tk/error.h"
+#include "tk/grid.h"
+#include "tk/launcher.h"
+#include "tk/tune.h"
 #include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace tk {
-
-/// Programs along each axis. An extent of 0 launches nothing.
-struct Grid {
-  int64_t x = 1, y = 1, z = 1;
-};
-inline Grid grid(int64_t x, int64_t y = 1, int64_t z = 1) { return {x, y, z}; }
 
 /// What a GPU's driver says of compiled code.
 struct KernelResources {
@@ -36,13 +33,13 @@ public:
   /// The parameters' names, in order.
   const std::vector<std::string> &parameters() const;
 
-  /// Positional arguments first, then tk::meta ones in any order; tk::meta("num_warps", 8), "num_stages" and "enable_fp_fusion" say how to compile. Parameters
-  /// with a default may be left out.
-  template <typename... Args> void launch(const Stream &stream, Grid grid, const Args &...args) const {
+  /// Positional arguments first, then tk::meta ones in any order; tk::meta("num_warps", 8), "num_stages" and so on say how to compile and launch
+  /// (runtime/LaunchOptions.def). Parameters with a default, and those that heuristics or configurations fill, may be left out.
+  template <typename... Args> void launch(const Stream &stream, const Grid &grid, const Args &...args) const {
     const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
     launchList(stream, grid, list.data(), list.size());
   }
-  void launchList(const Stream &stream, Grid grid, const Argument *arguments, size_t count) const;
+  void launchList(const Stream &stream, const Grid &grid, const Argument *arguments, size_t count) const;
   /// Compiles and loads what a launch with these arguments needs, so that the launch may be captured into a graph or starts at once.
   template <typename... Args> void prepare(const Stream &stream, const Args &...args) const {
     const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
@@ -55,8 +52,33 @@ public:
     const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
     return resourcesList(stream, list.data(), list.size());
   }
-  /// How many specializations have been compiled so far.
+  /// A launch whose specialization these arguments settle; it is compiled and loaded here. `grid` may be given at each launch only as numbers.
+  template <typename... Args> Launcher launcher(const Stream &stream, const Args &...args) const {
+    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
+    return launcherList(stream, list.data(), list.size());
+  }
+  Launcher launcherList(const Stream &stream, const Argument *arguments, size_t count) const;
+  /// How many specializations this process has compiled so far; those found in the disk cache don't count.
   size_t compiledCount() const;
+
+  /// Replaces what the file's @autotune says. Error(User) for names that the kernel does not have, and for no configuration.
+  void tune(const Tuning &tuning) const;
+  /// Measures now what a launch with these arguments would, or finds it among the results; runs nothing else.
+  template <typename... Args> TuneReport tuned(const Stream &stream, const Grid &grid, const Args &...args) const {
+    const std::array<Argument, sizeof...(Args)> list{Argument(args)...};
+    return tunedList(stream, grid, list.data(), list.size());
+  }
+  TuneReport tunedList(const Stream &stream, const Grid &grid, const Argument *arguments, size_t count) const;
+
+  /// Which facts about arguments code is made for: more make faster code and more variants.
+  enum class Specialization {
+    Full,         // types, integers that are 1, divisibility by 16 (Triton's rule)
+    Divisibility, // types, divisibility by 16
+    None          // types
+  };
+  /// For all parameters, or one of them. What the file says for a parameter (do_not_specialize) stays. Not thread-safe; before the first launch.
+  void specialize(Specialization policy) const;
+  void specialize(const std::string &parameter, Specialization policy) const;
 
   struct Impl;
 

@@ -2,7 +2,12 @@
 #pragma once
 #include "tk/argument.h"
 #include "tk/array.h"
+#include "tk/benchmark.h"
 #include "tk/device.h"
 #include "tk/dtype.h"
 #include "tk/error.h"
+#include "tk/grid.h"
+#include "tk/hooks.h"
 #include "tk/kernel.h"
+#include "tk/launcher.h"
+#include "tk/tune.h"
