@@ -37,6 +37,14 @@ else()
   target_link_libraries(tkcMlir INTERFACE MLIR LLVM)
 endif()
 
+# LLVM's linker, as a library. The packaged files that describe it ask for more than it needs, so its archives are named here. What --wrap is for stands in
+# runtime/jit/Linker.cpp.
+find_library(TKC_LLD_ELF_ARCHIVE liblldELF.a PATHS ${LLVM_LIBRARY_DIR} NO_DEFAULT_PATH REQUIRED)
+find_library(TKC_LLD_COMMON_ARCHIVE liblldCommon.a PATHS ${LLVM_LIBRARY_DIR} NO_DEFAULT_PATH REQUIRED)
+add_library(tkcLld INTERFACE)
+target_link_libraries(tkcLld INTERFACE ${TKC_LLD_ELF_ARCHIVE} ${TKC_LLD_COMMON_ARCHIVE} tkcMlir $<$<NOT:$<BOOL:${TKC_STATIC}>>:z> $<$<NOT:$<BOOL:${TKC_STATIC}>>:zstd>)
+target_link_options(tkcLld INTERFACE -Wl,--wrap=_ZN4llvm20CrashRecoveryContext12throwIfCrashEi)
+
 set(TKC_PCH_OWNER "" CACHE INTERNAL "")
 set(TKC_PCH_OWNER_WITH_EXCEPTIONS "" CACHE INTERNAL "")
 
