@@ -33,6 +33,8 @@ const Environment &environment() {
     else if (read.ptxas == "none")
       read.ptxas.clear();
     read.cudaDriver = variable("TKC_CUDA_DRIVER");
+    read.tuneMode = variable("TKC_TUNE");
+    read.tuneFile = variable("TKC_TUNE_FILE");
     read.temporaries = variable("TMPDIR");
     if (read.temporaries.empty())
       read.temporaries = P_tmpdir;

@@ -2,6 +2,8 @@
 //
 //   TKC_PTXAS         NVIDIA's assembler: a path, or `none` for the driver's own. Unset: `ptxas` of PATH, where there is one.
 //   TKC_CUDA_DRIVER   NVIDIA's driver library, instead of libcuda.so.1
+//   TKC_TUNE          how @triton.autotune is served (tk/tune.h): `on`, `pin` (never measure) or `check` (compare the configurations' results)
+//   TKC_TUNE_FILE     files of tuning results, separated by colons: the first is read and written, the others are read. Unset: one in the disk cache's folder
 #pragma once
 #include <string>
 
@@ -10,6 +12,8 @@ namespace tk::runtime {
 struct Environment {
   std::string ptxas;       // an executable file; empty: there is none
   std::string cudaDriver;  // empty: the system's
+  std::string tuneMode;    // as it is written; empty: unset
+  std::string tuneFile;
   std::string temporaries; // a folder for temporary files
 };
 

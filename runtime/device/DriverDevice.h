@@ -31,6 +31,7 @@ public:
   using Driver = typename Api::Driver;
   using Context = typename Api::Context;
   using Stream = typename Api::Stream;
+  using Event = typename Api::Event;
   using Result = typename Api::Result;
 
   struct Options {
@@ -113,6 +114,37 @@ public:
     if (bytes)
       check(driver.memsetD8Async(to, value, bytes, static_cast<Stream>(stream)), "{} bytes can't be filled on the device", bytes);
   }
+  std::pair<DeviceAddress, size_t> allocationOf(DeviceAddress address) override {
+    Scope scope(*this);
+    typename Api::DevicePointer base = 0;
+    size_t bytes = 0;
+    check(driver.memGetAddressRange(&base, &bytes, address), "address {:#x} lies in no memory of {}", address, facts.name);
+    return {base, bytes};
+  }
+  EventHandle createEvent() override {
+    Scope scope(*this);
+    typename Api::Event event = nullptr;
+    check(driver.eventCreate(&event, 0), "an event can't be created");
+    return event;
+  }
+  void destroyEvent(EventHandle event) override {
+    Scope scope(*this);
+    check(driver.eventDestroy(static_cast<Event>(event)), "an event can't be destroyed");
+  }
+  void recordEvent(EventHandle event, StreamHandle stream) override {
+    Scope scope(*this);
+    check(driver.eventRecord(static_cast<Event>(event), static_cast<Stream>(stream)), "an event can't be recorded");
+  }
+  void synchronizeEvent(EventHandle event) override {
+    Scope scope(*this);
+    if (Result result = driver.eventSynchronize(static_cast<Event>(event)); result != Api::success)
+      fail(result, "", nullptr);
+  }
+  void waitForEvent(StreamHandle stream, EventHandle event) override {
+    Scope scope(*this);
+    check(driver.streamWaitEvent(static_cast<Stream>(stream), static_cast<Event>(event), 0), "a stream can't wait for an event");
+  }
+  double secondsBetween(EventHandle start, EventHandle stop) override;
   double measure(StreamHandle stream, const std::function<void()> &work) override;
 
 private:
@@ -139,7 +171,6 @@ private:
     typename Api::DevicePointer address = 0;
     size_t bytes = 0;
   };
-  struct Timer;
 
   /// Makes a context of the device current while it lives.
   class Scope {
@@ -259,21 +290,6 @@ template <typename Api> struct DriverDevice<Api>::Graph : GpuGraph {
   DriverDevice &device;
   typename Api::Graph graph = nullptr;
   typename Api::GraphExec executable = nullptr;
-};
-
-/// Two events.
-template <typename Api> struct DriverDevice<Api>::Timer {
-  explicit Timer(DriverDevice &device) : device(device) {
-    device.check(device.driver.eventCreate(&start, 0), "an event can't be created");
-    device.check(device.driver.eventCreate(&stop, 0), "an event can't be created");
-  }
-  ~Timer() {
-    for (typename Api::Event event : {start, stop})
-      if (event)
-        device.driver.eventDestroy(event);
-  }
-  DriverDevice &device;
-  typename Api::Event start = nullptr, stop = nullptr;
 };
 
 } // namespace tk::runtime

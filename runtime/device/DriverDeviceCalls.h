@@ -231,17 +231,27 @@ template <typename Api> std::unique_ptr<GpuGraph> DriverDevice<Api>::capture(Str
   return recorded;
 }
 
+template <typename Api> double DriverDevice<Api>::secondsBetween(EventHandle start, EventHandle stop) {
+  Scope scope(*this);
+  for (EventHandle event : {start, stop})
+    if (Result result = driver.eventSynchronize(static_cast<Event>(event)); result != Api::success)
+      fail(result, "", nullptr);
+  float milliseconds = 0;
+  check(driver.eventElapsedTime(&milliseconds, static_cast<Event>(start), static_cast<Event>(stop)), "time can't be taken");
+  return milliseconds / 1000;
+}
+
 template <typename Api> double DriverDevice<Api>::measure(StreamHandle stream, const std::function<void()> &work) {
   Scope scope(*this);
-  Timer timer(*this);
-  check(driver.eventRecord(timer.start, static_cast<Stream>(stream)), "time can't be taken");
+  auto destroy = [this](EventHandle event) { driver.eventDestroy(static_cast<Event>(event)); };
+  using Owned = std::unique_ptr<void, decltype(destroy)>;
+  Owned start(createEvent(), destroy), stop(createEvent(), destroy);
+  recordEvent(start.get(), stream);
   work();
-  check(driver.eventRecord(timer.stop, static_cast<Stream>(stream)), "time can't be taken");
-  if (Result result = driver.eventSynchronize(timer.stop); result != Api::success)
+  recordEvent(stop.get(), stream);
+  if (Result result = driver.eventSynchronize(static_cast<Event>(stop.get())); result != Api::success)
     fail(result, "", stream);
-  float milliseconds = 0;
-  check(driver.eventElapsedTime(&milliseconds, timer.start, timer.stop), "time can't be taken");
-  return milliseconds / 1000;
+  return secondsBetween(start.get(), stop.get());
 }
 
 } // namespace tk::runtime

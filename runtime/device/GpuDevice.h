@@ -11,11 +11,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tk::runtime {
 
 using StreamHandle = void *;
 using DeviceAddress = uint64_t;
+using EventHandle = void *;
 
 struct GpuProperties {
   std::string name;
@@ -96,6 +98,20 @@ public:
   /// Asynchronous.
   virtual void copy(DeviceAddress to, DeviceAddress from, size_t bytes, StreamHandle stream) = 0;
   virtual void fill(DeviceAddress to, uint8_t value, size_t bytes, StreamHandle stream) = 0;
+
+  /// The allocation that holds the address: where it begins and how long it is.
+  virtual std::pair<DeviceAddress, size_t> allocationOf(DeviceAddress address) = 0;
+
+  /// An event belongs to the context in which it is made, as streams do.
+  virtual EventHandle createEvent() = 0;
+  virtual void destroyEvent(EventHandle event) = 0;
+  virtual void recordEvent(EventHandle event, StreamHandle stream) = 0;
+  /// Waits for what was on the stream when the event was recorded.
+  virtual void synchronizeEvent(EventHandle event) = 0;
+  /// Later work of the stream waits; the host does not.
+  virtual void waitForEvent(StreamHandle stream, EventHandle event) = 0;
+  /// Of two events that have been recorded; waits for the later one.
+  virtual double secondsBetween(EventHandle start, EventHandle stop) = 0;
 
   /// Seconds that the device needs for what `work` puts on the stream, by the driver's events; waits for it.
   virtual double measure(StreamHandle stream, const std::function<void()> &work) = 0;

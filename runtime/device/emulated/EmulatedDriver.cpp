@@ -277,6 +277,19 @@ Result pointerAttribute(void *value, PointerAttribute attribute, DevicePointer a
   return Result::Success;
 }
 
+Result addressRange(DevicePointer *base, size_t *bytes, DevicePointer address) {
+  return inContext([&](ContextOpaque &context) {
+    Memory::Range range;
+    if (!context.device->device.memory().find(address, range))
+      return Result::InvalidValue;
+    if (base)
+      *base = range.begin;
+    if (bytes)
+      *bytes = range.end - range.begin;
+    return Result::Success;
+  });
+}
+
 Result ping() {
   return inContext([](ContextOpaque &) { return Result::Success; });
 }
@@ -391,6 +404,7 @@ Driver makeTable() {
     event->recorded = true;
     return ping();
   };
+  d.streamWaitEvent = [](Stream, Event, unsigned) { return ping(); }; // what was recorded is done
   d.eventSynchronize = [](Event) { return ping(); };
   d.eventElapsedTime = [](float *milliseconds, Event start, Event end) {
     if (!start->recorded || !end->recorded)
@@ -405,6 +419,7 @@ Driver makeTable() {
     return result;
   };
   d.memFree = [](DevicePointer address) { return release(address); };
+  d.memGetAddressRange = addressRange;
   d.memHostAlloc = [](void **address, size_t bytes, unsigned) {
     uint64_t where = 0;
     Result result = allocate(&where, bytes);

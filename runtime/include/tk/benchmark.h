@@ -6,10 +6,11 @@
 namespace tk {
 
 struct BenchmarkOptions {
-  double warmupMs = 25, repMs = 100; // how long to warm up and to measure, at least one run each
+  double warmupMs = 25, repMs = 100; // milliseconds to warm up and to measure, flushes and preparations included; at least one run each
   unsigned repetitions = 0;          // instead of repMs
-  bool flushCache = true;            // overwrite the device's last-level cache before each run, outside of the time
+  bool flushCache = true; // before each run, outside of the time, overwrite memory of twice the device's last-level cache (on the host 512 MiB at most)
   bool graph = false;                // GPU: record the work once and replay it, so that the host's cost is not part of the time
+  std::function<void()> prepare;     // called before each run, outside of the time: puts back what the work changes. On a GPU it may put work on the stream
 };
 
 struct BenchmarkResult {
@@ -18,7 +19,7 @@ struct BenchmarkResult {
 };
 
 /// Runs `work`, which puts work on the stream, again and again. On a GPU time is the device's, between events; on the host it is the wall clock's.
-/// Throws what `work` throws.
+/// Throws what `work` throws, and Error(User) for a graph on a GPU's default stream, which can't be recorded.
 BenchmarkResult benchmark(const Stream &stream, const std::function<void()> &work, const BenchmarkOptions &options = {});
 
 } // namespace tk

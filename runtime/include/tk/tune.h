@@ -32,12 +32,15 @@ struct TuneOptions {
     Check // measure, and compare the results of all configurations, on copies; Error(User) when they differ
   };
   Mode mode = Mode::On;
-  std::string file;            // results are read from here and added; empty: the disk cache's folder
+  std::string file;            // results are read from here and added; more files after colons are read alone; empty: `tuned.txt` in the disk cache's folder
   double budgetSeconds = 60;   // of one tuning, compilation included; what is best by then wins
+  bool again = false;          // measure what is known as well; the new results replace the old ones
   unsigned compileThreads = 0; // 0: the cores
   bool progress = true;        // a bar on a terminal's standard error, lines elsewhere when it takes longer than a second
 };
+/// For tunings from now on. Thread-safe. Error(User) for a budget that is no positive number.
 void setTuneOptions(const TuneOptions &options);
+/// What was set last, else what the environment says. Error(User) for a TKC_TUNE that is none of its values.
 TuneOptions tuneOptions();
 
 /// What a tuning found.

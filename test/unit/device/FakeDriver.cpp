@@ -150,13 +150,24 @@ Driver makeDriver() {
   d.eventCreate = [](Event *event, unsigned) { return *event = as<Event>(new int), ++theState.events, Result::Success; };
   d.eventDestroy = [](Event event) { return delete as<int *>(event), --theState.events, Result::Success; };
   d.eventRecord = [](Event, Stream) { return Result::Success; };
+  d.streamWaitEvent = [](Stream stream, Event event, unsigned) { return theState.waits.emplace_back(stream, event), Result::Success; };
   d.eventSynchronize = [](Event) { return theState.pending; };
   d.eventElapsedTime = [](float *milliseconds, Event, Event) { return *milliseconds = 1.5f, Result::Success; };
   d.memAlloc = [](DevicePointer *address, size_t bytes) {
     FAIL_OR(memAlloc);
-    return *address = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256)), ++theState.allocations, Result::Success;
+    *address = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+    theState.sizes[*address] = bytes;
+    return ++theState.allocations, Result::Success;
   };
-  d.memFree = [](DevicePointer address) { return std::free(reinterpret_cast<void *>(address)), --theState.allocations, Result::Success; };
+  d.memGetAddressRange = [](DevicePointer *base, size_t *bytes, DevicePointer address) {
+    auto it = theState.sizes.upper_bound(address);
+    if (it == theState.sizes.begin() || address - (--it)->first >= it->second)
+      return Result::InvalidValue;
+    return *base = it->first, *bytes = it->second, Result::Success;
+  };
+  d.memFree = [](DevicePointer address) {
+    return theState.sizes.erase(address), std::free(reinterpret_cast<void *>(address)), --theState.allocations, Result::Success;
+  };
   d.memHostAlloc = [](void **address, size_t bytes, unsigned) { return *address = std::malloc(bytes), Result::Success; };
   d.memFreeHost = [](void *address) { return std::free(address), Result::Success; };
   d.memHostGetDevicePointer = [](DevicePointer *device, void *host, unsigned) { return *device = reinterpret_cast<DevicePointer>(host), Result::Success; };

@@ -23,6 +23,8 @@ struct State {
   int devices = 1, capability = 90, contexts = 0, modules = 0, streams = 0, events = 0, allocations = 0, loads = 0, links = 0;
   bool primaryIsAlive = false;
   std::map<void *, tk::cuda::CaptureStatus> capturing; // by stream
+  std::map<unsigned long long, size_t> sizes;          // of allocations, by address
+  std::vector<std::pair<void *, void *>> waits;        // streams and the events that they wait for
   std::vector<std::string> calls;                      // launches, as text
   std::map<int, int> attributes;                       // of functions
 };
