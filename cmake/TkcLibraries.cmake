@@ -11,6 +11,7 @@ endif()
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
+find_path(TKC_XXHASH xxhash.h REQUIRED) # the disk cache includes it whole, so there is nothing to link
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)

@@ -24,6 +24,28 @@ static std::string inPath(const std::string &program) {
   return "";
 }
 
+/// The folder of the disk cache, empty when there is none. The base folders have to be absolute, as the XDG specification says; a home that isn't there is not
+/// made.
+static std::string cacheFolder() {
+  std::string folder = variable("TKC_CACHE_DIR"), base = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (!folder.empty())
+    return folder == "none" ? "" : folder;
+  if (base.starts_with('/'))
+    return base + "/tkc";
+  return home.starts_with('/') && access(home.c_str(), F_OK) == 0 ? home + "/.cache/tkc" : "";
+}
+
+static std::vector<std::string> foldersOf(const std::string &list) {
+  std::vector<std::string> folders;
+  for (size_t begin = 0; begin < list.size();) {
+    size_t end = std::min(list.find(':', begin), list.size());
+    if (end > begin)
+      folders.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return folders;
+}
+
 const Environment &environment() {
   static const Environment result = [] {
     Environment read;
@@ -38,6 +60,9 @@ const Environment &environment() {
     read.temporaries = variable("TMPDIR");
     if (read.temporaries.empty())
       read.temporaries = P_tmpdir;
+    read.cacheFolder = cacheFolder();
+    read.cacheMebibytes = variable("TKC_CACHE_SIZE");
+    read.cacheLayers = foldersOf(variable("TKC_CACHE_LAYERS"));
     return read;
   }();
   return result;

@@ -29,6 +29,6 @@ if lit_config.params.get("quick"):
 if config.tkc_sanitize:
     config.available_features.add("asan")
 
-# Nothing of the user's settings reaches a test, and nothing is cached between tests.
+# Nothing of the user's settings reaches a test, and nothing is cached between tests; a test of the cache names a folder of its own.
 config.environment = {"PATH": config.llvm_tools + os.pathsep + os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "HOME": config.test_exec_root,
-                      "TKC_CACHE_DIR": os.path.join(config.test_exec_root, "cache")}
+                      "TKC_CACHE_DIR": "none"}

@@ -20,6 +20,7 @@ constexpr const char *overview = "tkc: compiles and runs kernels written in .tk\
                                  "  compile FILE                make an object file, or show a stage of the compilation\n"
                                  "  explain FILE                show what the compiler made of each line, and what the kernel takes of a GPU\n"
                                  "  check FILE...               find errors\n"
+                                 "  cache ACTION                look at what compilations left on the disk, remove it, pack it\n"
                                  "  devices                     list what kernels can run on here\n"
                                  "\n"
                                  "`tkc VERB --help` lists the options of a verb, `tkc --version` the version.\n"
@@ -48,11 +49,14 @@ int dispatch(const std::vector<std::string> &arguments) {
     return explainVerb(rest);
   if (verb == "check")
     return checkVerb(rest);
+  if (verb == "cache")
+    return cacheVerb(rest);
   if (verb == "devices")
     return devicesVerb(rest);
-  std::string near = lang::nearest(verb, {"run", "compile", "explain", "check", "devices"});
-  throw Failure(Status::Usage, fmt::format("unknown verb `{}`{}", verb,
-                                           near.empty() ? ": expected run, compile, explain, check or devices" : fmt::format("; did you mean `{}`?", near)));
+  std::string near = lang::nearest(verb, {"run", "compile", "explain", "check", "cache", "devices"});
+  throw Failure(Status::Usage,
+                fmt::format("unknown verb `{}`{}", verb,
+                            near.empty() ? ": expected run, compile, explain, check, cache or devices" : fmt::format("; did you mean `{}`?", near)));
 }
 
 /// Rendered diagnostics stand as they are, a single message gets its prefix.
