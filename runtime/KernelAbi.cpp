@@ -11,29 +11,13 @@
 //   site print hex "x = " "softmax.tk" 7   print or assert, hex or plain, text, place
 //   operand fp32 signed value 4 8          of the site above: type, signed or unsigned, value or pointer, extents
 #include "runtime/KernelAbi.h"
-#include <charconv>
+#include "runtime/TextLine.h"
 #include <fmt/format.h>
-#include <string_view>
 
 namespace tk::runtime {
 
 namespace {
 constexpr std::string_view versionLine = "tkc-abi 1";
-
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\', result += c;
-    else if (c == '\n')
-      result += "\\n";
-    else if (static_cast<unsigned char>(c) < 32)
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else
-      result += c;
-  }
-  return result + '"';
-}
 
 std::string slotLine(const ArgumentSlot &slot) {
   if (slot.kind == ArgumentSlot::Kind::PrintBuffer)
@@ -48,87 +32,7 @@ std::string slotLine(const ArgumentSlot &slot) {
                      access, parameter, quoted(slot.name));
 }
 
-/// Reads the words of one line.
-class Line {
-public:
-  explicit Line(std::string_view text) : rest(text) {}
-
-  bool atEnd() const { return rest.empty(); }
-  std::string_view word() {
-    size_t end = std::min(rest.find(' '), rest.size());
-    std::string_view result = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    good &= !result.empty();
-    return result;
-  }
-  template <typename T> void number(T &value) { readNumber(word(), value); }
-  /// One of two words; true for the first.
-  bool choice(std::string_view first, std::string_view second) {
-    std::string_view found = word();
-    good &= found == first || found == second;
-    return found == first;
-  }
-  void type(DType &value) {
-    std::string_view found = word();
-    good &= parseDType(found, value) && spelling(value) == found;
-  }
-  void string(std::string &value);
-  /// `3` or `3.0.1`.
-  void parameter(unsigned &number, std::vector<unsigned> &path) {
-    std::string_view text = word();
-    for (bool first = true; good; first = false) {
-      size_t dot = std::min(text.find('.'), text.size());
-      unsigned step = 0;
-      readNumber(text.substr(0, dot), step);
-      if (first)
-        number = step;
-      else
-        path.push_back(step);
-      if (dot == text.size())
-        return;
-      text.remove_prefix(dot + 1);
-    }
-  }
-  bool good = true;
-
-private:
-  template <typename T> void readNumber(std::string_view text, T &value) {
-    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    good &= !text.empty() && code == std::errc() && end == text.data() + text.size();
-  }
-  std::string_view rest;
-};
-
-void Line::string(std::string &value) {
-  value.clear();
-  good &= rest.starts_with('"');
-  for (size_t i = 1; good && i < rest.size(); ++i) {
-    char c = rest[i];
-    if (c == '"') {
-      rest.remove_prefix(i + 1);
-      good &= rest.empty() || rest[0] == ' ';
-      rest.remove_prefix(std::min<size_t>(1, rest.size()));
-      return;
-    }
-    if (c != '\\') {
-      value += c;
-      continue;
-    }
-    char escaped = ++i < rest.size() ? rest[i] : '\0';
-    unsigned code = 0;
-    if (escaped == '"' || escaped == '\\')
-      value += escaped;
-    else if (escaped == 'n')
-      value += '\n';
-    else if (escaped == 'x' && i + 2 < rest.size() && std::from_chars(&rest[i + 1], &rest[i + 1] + 2, code, 16).ptr == &rest[i + 1] + 2)
-      value += static_cast<char>(code), i += 2;
-    else
-      good = false;
-  }
-  good = false; // no closing quote
-}
-
-void readSlot(Line &line, KernelAbi &abi) {
+void readSlot(TextLine &line, KernelAbi &abi) {
   ArgumentSlot slot;
   std::string_view kind = line.word();
   if (kind == "print" || kind == "scratch") {
@@ -136,7 +40,7 @@ void readSlot(Line &line, KernelAbi &abi) {
   } else {
     slot.kind = kind == "pointer" ? ArgumentSlot::Kind::Pointer : ArgumentSlot::Kind::Scalar;
     line.good &= kind == "pointer" || kind == "scalar";
-    line.type(slot.dtype);
+    line.dtype(slot.dtype);
     line.number(slot.pointerDepth);
     std::string_view access = line.word();
     slot.read = access == "r" || access == "rw", slot.written = access == "w" || access == "rw";
@@ -148,7 +52,7 @@ void readSlot(Line &line, KernelAbi &abi) {
   abi.slots.push_back(std::move(slot));
 }
 
-void readSite(Line &line, KernelAbi &abi) {
+void readSite(TextLine &line, KernelAbi &abi) {
   PrintSite site;
   site.isAssert = line.choice("assert", "print");
   site.hex = line.choice("hex", "plain");
@@ -158,9 +62,9 @@ void readSite(Line &line, KernelAbi &abi) {
   abi.printSites.push_back(std::move(site));
 }
 
-void readOperand(Line &line, KernelAbi &abi) {
+void readOperand(TextLine &line, KernelAbi &abi) {
   PrintOperand operand;
-  line.type(operand.dtype);
+  line.dtype(operand.dtype);
   operand.isSigned = line.choice("signed", "unsigned");
   operand.isPointer = line.choice("pointer", "value");
   while (line.good && !line.atEnd())
@@ -171,7 +75,7 @@ void readOperand(Line &line, KernelAbi &abi) {
 }
 
 bool readLine(std::string_view text, KernelAbi &abi) {
-  Line line(text);
+  TextLine line(text);
   std::string_view what = line.word();
   if (what == "entry")
     line.string(abi.entry);

@@ -77,6 +77,10 @@ struct ModuleDescription {
   std::vector<FunctionLines> functions; // all of the file, kernels included
 };
 
+/// As StackProgram::run, with errors that name the parameters: "needs `n`, which is not given".
+std::optional<Argument> run(const StackProgram &program, const std::vector<ParameterDescription> &parameters, const Argument *const *arguments, size_t count,
+                            std::string &error);
+
 /// Equal descriptions give equal text.
 std::string toText(const ModuleDescription &module);
 /// False with a message for anything that toText does not write.
