@@ -27,23 +27,29 @@ BenchmarkResult benchmark(const Stream &stream, const std::function<void()> &wor
   runtime::Stopwatch stopwatch(stream, work, {options.flushCache, options.graph, options.prepare});
 
   // Rounds grow until one takes a tenth of the time: a short run is not waited for each time, and a long one does not pass the end by much.
-  auto spend = [&](double milliseconds, unsigned wanted) {
+  auto spend = [&](double milliseconds, unsigned wanted, size_t atLeast) {
+    constexpr double mostElapsed = 10; // times the work's share: flushes and preparations may take longer than short work
     const auto start = Clock::now();
-    auto elapsed = [&] { return 1e3 * std::chrono::duration<double>(Clock::now() - start).count(); };
+    double worked = 0, left = milliseconds; // milliseconds; `left` as if all of it were work
     std::vector<double> seconds;
+    auto isOver = [&] { return wanted ? seconds.size() >= wanted : seconds.size() >= atLeast && left <= 0; };
     do {
-      double now = elapsed(), perRun = seconds.empty() ? 0 : now / static_cast<double>(seconds.size());
-      double fits = seconds.empty() ? 1 : std::min((milliseconds - now) / perRun, std::max(1.0, 0.1 * milliseconds / perRun));
-      unsigned count = wanted ? wanted - static_cast<unsigned>(seconds.size()) : 0;
-      if (!wanted)
-        count = static_cast<unsigned>(std::clamp(fits, 1.0, std::min(1000.0, 1.0 + 4.0 * static_cast<double>(seconds.size()))));
-      std::vector<double> round = stopwatch.run(count);
-      seconds.insert(seconds.end(), round.begin(), round.end());
-    } while (wanted ? seconds.size() < wanted : elapsed() < milliseconds);
+      unsigned count = wanted ? wanted - static_cast<unsigned>(seconds.size()) : 1;
+      if (!wanted && !seconds.empty()) {
+        const double perRun = (milliseconds - left) / static_cast<double>(seconds.size());
+        const double fits = std::min(left, std::max(0.1 * milliseconds, perRun)) / perRun;
+        count = static_cast<unsigned>(std::clamp(fits, 1.0, std::min(1000.0, 4.0 * static_cast<double>(seconds.size()))));
+      }
+      for (double one : stopwatch.run(count))
+        seconds.push_back(one), worked += 1e3 * one;
+      const double elapsed = 1e3 * std::chrono::duration<double>(Clock::now() - start).count();
+      left = milliseconds - std::max(worked, elapsed / mostElapsed);
+    } while (!isOver());
     return seconds;
   };
-  spend(options.warmupMs, 0);
-  return runtime::summaryOf(spend(options.repMs, options.repetitions));
+  if (options.warmupMs > 0)
+    spend(options.warmupMs, 0, 1);
+  return runtime::summaryOf(spend(options.repMs, options.repetitions, 3));
 }
 
 } // namespace tk

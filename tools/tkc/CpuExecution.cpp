@@ -5,7 +5,6 @@
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Execution.h"
 #include "tools/tkc/Failure.h"
-#include <chrono>
 #include <fmt/format.h>
 
 namespace tk::tool {
@@ -21,7 +20,7 @@ public:
 
   bool runsSamples() const override { return true; }
   void run(const HostArrays &arrays, std::array<int64_t, 3> grid, const std::vector<uint64_t> *programs) override { launch(bitsOf(arrays), grid, programs); }
-  Timing measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, double budget) override;
+  BenchmarkResult measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, BenchmarkOptions options) override;
 
 private:
   std::vector<uint64_t> bitsOf(const HostArrays &arrays) const {
@@ -40,22 +39,16 @@ private:
   runtime::CpuFunction function;
 };
 
-Timing CpuExecutable::measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, double budget) {
-  using Clock = std::chrono::steady_clock;
-  constexpr size_t least = 3, most = 10000;
+BenchmarkResult CpuExecutable::measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, BenchmarkOptions options) {
   std::vector<uint64_t> slots = bitsOf(arrays);
-  std::vector<double> seconds;
-  auto start = Clock::now();
-  before.restore();
-  launch(slots, grid, nullptr); // warms caches and threads, not counted
+  if (!before.isEmpty())
+    options.prepare = [&] { before.restore(); };
   KernelRunning running;
-  do {
-    before.restore();
-    auto begin = Clock::now();
-    device.launch(function, slots.data(), grid);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-  } while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
-  return timingOf(std::move(seconds));
+  try {
+    return benchmark(Stream(), [&] { device.launch(function, slots.data(), grid); }, options);
+  } catch (const Error &error) {
+    throw Failure(Status::Device, error.what());
+  }
 }
 
 class CpuExecution : public Execution {
@@ -70,6 +63,12 @@ private:
   runtime::CpuDevice device;
 };
 } // namespace
+
+Printer printer(bool json) {
+  if (!json)
+    return {};
+  return [](std::string_view line) { fmt::print(stderr, "{}{}", line, line.ends_with('\n') ? "" : "\n"); };
+}
 
 std::unique_ptr<Execution> makeCpuExecution(unsigned threads, bool debugSupport, Printer printer) {
   return std::make_unique<CpuExecution>(threads, debugSupport, std::move(printer));

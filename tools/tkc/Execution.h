@@ -3,6 +3,7 @@
 // Arrays live in host memory. A GPU gets copies of them for each run, which are copied back when the kernel writes them.
 #pragma once
 #include "runtime/device/GpuDevice.h"
+#include "tk/benchmark.h"
 #include "tools/tkc/Launch.h"
 
 namespace tk::tool {
@@ -30,8 +31,8 @@ public:
   virtual bool runsSamples() const = 0;
   /// Launches once; the arrays hold the results when it returns. A failed assertion, or a launch that the device refuses, is Failure(Device).
   virtual void run(const HostArrays &arrays, std::array<int64_t, 3> grid, const std::vector<uint64_t> *programs = nullptr) = 0;
-  /// Launches again and again, at least three times and for about `budget` seconds. Before each launch, untimed, `before` is restored.
-  virtual Timing measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, double budget) = 0;
+  /// Launches again and again. Before each launch, untimed, `before` is restored (options.prepare is this function's own).
+  virtual BenchmarkResult measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, BenchmarkOptions options) = 0;
   /// On an emulated device, whose time says nothing: what it counts in one launch. Empty elsewhere.
   virtual std::vector<Count> count(const HostArrays &, std::array<int64_t, 3>, const Snapshot &) { return {}; }
 
@@ -50,9 +51,10 @@ public:
 };
 
 using Printer = std::function<void(std::string_view)>;
+/// Where lines of device_print go: with --json, standard output is the report's.
+Printer printer(bool json);
 std::unique_ptr<Execution> makeCpuExecution(unsigned threads, bool debugSupport, Printer printer);
-/// `flushL2`: each measured launch finds the device's cache without its data.
-std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, bool flushL2, Printer printer);
+std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, Printer printer);
 /// When asynchronous work of emulated GPUs happens, from now on: as early as is legal, or as late.
 void setEmulatedTransfers(bool early);
 

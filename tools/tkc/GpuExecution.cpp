@@ -5,7 +5,6 @@
 #include "tk/error.h"
 #include "tools/tkc/Execution.h"
 #include "tools/tkc/Failure.h"
-#include <chrono>
 #include <map>
 
 namespace tk::tool {
@@ -74,8 +73,8 @@ template <typename Work> auto guarded(Work work) {
 
 class GpuExecutable : public Executable {
 public:
-  GpuExecutable(std::shared_ptr<GpuDevice> device, bool flushL2, const compiler::CompiledKernel &compiled)
-      : Executable(compiled.abi), device(std::move(device)), flushL2(flushL2), kernel(jit::makeKernel(*this->device, compiled)) {}
+  GpuExecutable(std::shared_ptr<GpuDevice> device, const compiler::CompiledKernel &compiled)
+      : Executable(compiled.abi), device(std::move(device)), kernel(jit::makeKernel(*this->device, compiled)) {}
 
   bool runsSamples() const override { return false; }
   void run(const HostArrays &host, std::array<int64_t, 3> grid, const std::vector<uint64_t> *) override {
@@ -86,25 +85,22 @@ public:
       arrays.copyBack();
     });
   }
-  Timing measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, double budget) override {
-    return guarded([&] { return time(arrays, grid, before, budget); });
+  BenchmarkResult measure(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before, BenchmarkOptions options) override {
+    return guarded([&] { return time(arrays, grid, before, std::move(options)); });
   }
 
   std::vector<Count> count(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before) override;
 
 private:
-  Timing time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, double budget);
+  BenchmarkResult time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, BenchmarkOptions options);
 
   std::shared_ptr<GpuDevice> device;
-  bool flushL2;
   std::shared_ptr<runtime::GpuKernel> kernel;
 };
 
-/// Between the two events of a measurement there is the kernel alone: what is put on the stream before keeps the device busy until the host has enqueued all of
-/// it.
-Timing GpuExecutable::time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, double budget) {
-  using Clock = std::chrono::steady_clock;
-  constexpr size_t least = 3, most = 10000, warmUps = 3;
+BenchmarkResult GpuExecutable::time(const HostArrays &host, std::array<int64_t, 3> grid, const Snapshot &before, BenchmarkOptions options) {
+  Device place(device.get());
+  Stream stream = options.graph ? place.newStream() : place.stream();
   before.restore();
   DeviceArrays arrays(*device, abi(), host);
   std::vector<uint64_t> slots = arrays.slots();
@@ -119,27 +115,13 @@ Timing GpuExecutable::time(const HostArrays &host, std::array<int64_t, 3> grid, 
       saved.push_back({memory, DeviceMemory(*device, array->array.bytes()), array->array.bytes()});
       device->copy(saved.back().copy.get(), memory.get(), saved.back().bytes, nullptr);
     }
-  size_t busyBytes = std::max<size_t>(flushL2 ? 4 * device->properties().l2Bytes : 0, size_t(64) << 20);
-  DeviceMemory busy(*device, busyBytes);
-
-  std::vector<double> seconds;
-  auto start = Clock::now();
-  auto once = [&] {
-    if (flushL2)
-      device->fill(busy.get(), 0, busyBytes, nullptr);
-    for (const Saved &entry : saved)
-      device->copy(entry.live.get(), entry.copy.get(), entry.bytes, nullptr);
-    if (!flushL2 && saved.empty())
-      device->launch(*kernel, slots.data(), grid, nullptr); // it may run twice: it reads nothing that it writes
-    return device->measure(nullptr, [&] { device->launch(*kernel, slots.data(), grid, nullptr); });
-  };
-  for (size_t i = 0; i < warmUps; ++i)
-    once();
-  do
-    seconds.push_back(once());
-  while (seconds.size() < most && (seconds.size() < least || std::chrono::duration<double>(Clock::now() - start).count() < budget));
   device->synchronize(nullptr);
-  return timingOf(std::move(seconds));
+  if (!saved.empty())
+    options.prepare = [&] {
+      for (const Saved &entry : saved)
+        device->copy(entry.live.get(), entry.copy.get(), entry.bytes, stream.handle());
+    };
+  return benchmark(stream, [&] { device->launch(*kernel, slots.data(), grid, stream.handle()); }, options);
 }
 
 std::vector<Count> GpuExecutable::count(const HostArrays &arrays, std::array<int64_t, 3> grid, const Snapshot &before) {
@@ -178,16 +160,13 @@ std::vector<Count> GpuExecutable::count(const HostArrays &arrays, std::array<int
 
 class GpuExecution : public Execution {
 public:
-  GpuExecution(std::shared_ptr<GpuDevice> device, bool flushL2, Printer printer) : device(std::move(device)), flushL2(flushL2) {
-    this->device->setPrinter(std::move(printer));
-  }
-  std::unique_ptr<Executable> load(compiler::CompiledKernel kernel) override { return std::make_unique<GpuExecutable>(device, flushL2, kernel); }
+  explicit GpuExecution(std::shared_ptr<GpuDevice> device, Printer printer) : device(std::move(device)) { this->device->setPrinter(std::move(printer)); }
+  std::unique_ptr<Executable> load(compiler::CompiledKernel kernel) override { return std::make_unique<GpuExecutable>(device, kernel); }
   std::string place() const override { return device->properties().name; }
   runtime::ThreadPool &pool() override { return hostThreads; }
 
 private:
   std::shared_ptr<GpuDevice> device;
-  bool flushL2;
   runtime::ThreadPool hostThreads;
 };
 } // namespace
@@ -198,8 +177,8 @@ void setEmulatedTransfers(bool early) {
   emulated::setDriverOptions(options);
 }
 
-std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, bool flushL2, Printer printer) {
-  return std::make_unique<GpuExecution>(std::move(device), flushL2, std::move(printer));
+std::unique_ptr<Execution> makeGpuExecution(std::shared_ptr<runtime::GpuDevice> device, Printer printer) {
+  return std::make_unique<GpuExecution>(std::move(device), std::move(printer));
 }
 
 } // namespace tk::tool

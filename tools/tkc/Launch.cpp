@@ -55,14 +55,21 @@ compiler::CompiledKernel compileKernel(compiler::Compiler &compiler, const jit::
   return compiled;
 }
 
-Timing timingOf(std::vector<double> seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  Timing timing;
-  timing.runs = static_cast<unsigned>(seconds.size());
-  timing.least = seconds[0];
-  timing.median = seconds[seconds.size() / 2];
-  timing.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
-  return timing;
+compiler::Options withLaunchOptions(compiler::Options compile, const runtime::LaunchOptions &launch) {
+  if (!compile.numWarps)
+    compile.numWarps = launch.numWarps;
+  if (!compile.numStages)
+    compile.numStages = launch.numStages;
+  compile.fpFusion |= launch.fpFusion;
+  return compile;
+}
+
+uint64_t bytesMoved(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
+  uint64_t bytes = 0;
+  for (const compiler::ArgumentSlot &slot : slots)
+    if (const ArrayArgument *array = slot.isHidden() ? nullptr : arrayOf(slot, arguments))
+      bytes += array->array.bytes() * (static_cast<uint64_t>(slot.read) + static_cast<uint64_t>(slot.written));
+  return bytes;
 }
 
 Snapshot::Snapshot(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {

@@ -6,8 +6,7 @@
 
 namespace tk::tool {
 
-namespace {
-std::string seconds(double value) {
+std::string durationText(double value) {
   if (value < 1e-3)
     return fmt::format("{:.2f} us", value * 1e6);
   return value < 1 ? fmt::format("{:.3f} ms", value * 1e3) : fmt::format("{:.3f} s", value);
@@ -19,6 +18,7 @@ std::string gridText(const std::array<int64_t, 3> &grid) {
   return grid[1] != 1 ? fmt::format("{}x{}", grid[0], grid[1]) : fmt::format("{}", grid[0]);
 }
 
+namespace {
 std::string verificationLines(const Verification &verification) {
   std::string sample = verification.programsRun < verification.programs ? fmt::format("; {} of {} programs were interpreted", verification.programsRun, verification.programs) : "";
   std::string text;
@@ -55,8 +55,9 @@ std::string resultLines(const RunReport &report) {
   for (const Count &count : report.counts)
     text += fmt::format("  {:<34} {:>14}\n", count.name, count.value);
   if (report.timing) {
-    const Timing &timing = *report.timing;
-    text += fmt::format("time: median {}, min {}, p95 {} of {} runs on {}\n", seconds(timing.median), seconds(timing.least), seconds(timing.p95), timing.runs, report.place);
+    const BenchmarkResult &timing = *report.timing;
+    text += fmt::format("time: median {}, min {}, p95 {} of {} runs on {}\n", durationText(timing.median), durationText(timing.minimum),
+                        durationText(timing.p95), timing.runs, report.place);
     if (report.bytes)
       text += fmt::format("rate: {:.3f} GB/s ({} bytes)\n", static_cast<double>(report.bytes) / timing.median * 1e-9, report.bytes);
   }
@@ -108,7 +109,7 @@ std::string toJson(const std::vector<RunReport> &reports) {
           if (report.timing) {
             json.attributeObject("seconds", [&] {
               json.attribute("median", report.timing->median);
-              json.attribute("min", report.timing->least);
+              json.attribute("min", report.timing->minimum);
               json.attribute("p95", report.timing->p95);
               json.attribute("runs", report.timing->runs);
             });

@@ -12,7 +12,7 @@ struct RunReport {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::string place; // where it ran: "2 threads", "NVIDIA H200"
   std::optional<Verification> verification; // nothing: not asked for
-  std::optional<Timing> timing;
+  std::optional<BenchmarkResult> timing;
   std::vector<Count> counts;                // of an emulated device
   uint64_t bytes = 0;                       // inputs read once and outputs written once
 };
@@ -22,6 +22,11 @@ std::string titleLine(const RunReport &report);
 /// The verified result, the time, the bytes per second, a line each.
 std::string resultLines(const RunReport &report);
 std::string toJson(const std::vector<RunReport> &reports);
+
+/// "12.34 us"
+std::string durationText(double seconds);
+/// "64x2"
+std::string gridText(const std::array<int64_t, 3> &grid);
 
 /// An array's elements as nested rows; long axes are shortened in the middle.
 std::string elementsText(const Array &array);

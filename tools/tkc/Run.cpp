@@ -3,11 +3,11 @@
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Execution.h"
 #include "tools/tkc/Failure.h"
+#include "tools/tkc/KernelChoice.h"
 #include "tools/tkc/Report.h"
 #include "tools/tkc/Targets.h"
 #include "tools/tkc/ValueText.h"
 #include "tools/tkc/Verbs.h"
-#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -142,24 +142,6 @@ const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const 
                                            near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
 }
 
-/// An option of the command line wins over the example's.
-compiler::Options withLaunchOptions(compiler::Options compile, const runtime::LaunchOptions &launch) {
-  if (!compile.numWarps)
-    compile.numWarps = launch.numWarps;
-  if (!compile.numStages)
-    compile.numStages = launch.numStages;
-  compile.fpFusion |= launch.fpFusion;
-  return compile;
-}
-
-uint64_t bytesMoved(const std::vector<compiler::ArgumentSlot> &slots, const std::vector<ResolvedArgument> &arguments) {
-  uint64_t bytes = 0;
-  for (const compiler::ArgumentSlot &slot : slots)
-    if (const ArrayArgument *array = slot.isHidden() ? nullptr : arrayOf(slot, arguments))
-      bytes += array->array.bytes() * (static_cast<uint64_t>(slot.read) + static_cast<uint64_t>(slot.written));
-  return bytes;
-}
-
 RunReport Runner::run(const lang::ast::Call *example) {
   ArgumentResolver resolver(program, kernel, options.arguments, example);
   const std::vector<ResolvedArgument> &arguments = resolver.resolve();
@@ -196,25 +178,16 @@ RunReport Runner::run(const lang::ast::Call *example) {
   for (const std::string &name : options.prints)
     fmt::print(options.json ? stderr : stdout, "{} = {}\n", name, elementsText(arrayNamed(resolver, arguments, name, "--print").array));
   if (options.time) {
+    BenchmarkOptions timing;
+    timing.warmupMs = 5, timing.repMs = 1e3 * options.budget, timing.flushCache = options.flushL2;
     report.bytes = bytesMoved(executable->abi().slots, arguments);
     report.counts = executable->count(arrays, report.grid, before);
     if (report.counts.empty())
-      report.timing = executable->measure(arrays, report.grid, before, options.budget);
+      report.timing = executable->measure(arrays, report.grid, before, timing);
   }
   return report;
 }
 } // namespace
-
-/// The kernel that is asked for; of a file with several, all of them when each has an example and nothing is given.
-static std::vector<const lang::ast::Function *> kernelsToRun(const RunOptions &options, const jit::Program &program) {
-  std::vector<const lang::ast::Function *> kernels = program.scope().kernels();
-  bool all = kernels.size() > 1 && options.kernel.empty() && options.arguments.empty() && options.grid.empty() && !options.example;
-  for (const lang::ast::Function *kernel : kernels) {
-    lang::Diagnostics quiet;
-    all = all && !lang::decoratorsOf(program.scope(), *kernel, quiet).examples.empty();
-  }
-  return all ? kernels : std::vector<const lang::ast::Function *>{&program.kernel(options.kernel)};
-}
 
 /// Runs a kernel's examples, or the arguments given. False when a verification failed.
 static bool runKernel(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program,
@@ -224,18 +197,7 @@ static bool runKernel(const RunOptions &options, const compiler::Options &compil
   if (diagnostics.hasErrors())
     throw Failure(Status::Diagnostics, diagnostics.render());
 
-  std::vector<const lang::ast::Call *> examples = decorators.examples;
-  if (options.example) {
-    if (static_cast<size_t>(options.example) > examples.size())
-      throw Failure(Status::Usage, fmt::format("`{}` has {} example{}: `--example {}` is not one of them", kernel.name, examples.size(),
-                                               examples.size() == 1 ? "" : "s", options.example));
-    examples = {examples[static_cast<size_t>(options.example) - 1]};
-  } else if (!options.arguments.empty() && examples.size() > 1) {
-    examples.resize(1);
-  }
-  if (examples.empty())
-    examples.push_back(nullptr);
-
+  std::vector<const lang::ast::Call *> examples = examplesToRun(kernel, decorators, options.example, !options.arguments.empty());
   Runner runner(options, compile, execution, program, kernel, decorators);
   bool right = true;
   for (const lang::ast::Call *example : examples) {
@@ -246,13 +208,6 @@ static bool runKernel(const RunOptions &options, const compiler::Options &compil
       std::fputs(resultLines(reports.back()).c_str(), stdout);
   }
   return right;
-}
-
-/// Lines of device_print: with --json, standard output is the report's.
-static Printer printer(bool json) {
-  if (!json)
-    return {};
-  return [](std::string_view line) { fmt::print(stderr, "{}{}", line, line.ends_with('\n') ? "" : "\n"); };
 }
 
 int runVerb(const std::vector<std::string> &arguments) {
@@ -269,11 +224,12 @@ int runVerb(const std::vector<std::string> &arguments) {
   std::unique_ptr<jit::Program> program = jit::Program::fromFile(options.file);
   setReproducer("tkc run", std::string(program->scope().file().text()));
   std::fputs(program->remarks().c_str(), stderr);
-  std::unique_ptr<Execution> execution = place.device ? makeGpuExecution(place.device, options.flushL2, printer(options.json))
+  std::unique_ptr<Execution> execution = place.device ? makeGpuExecution(place.device, printer(options.json))
                                                       : makeCpuExecution(static_cast<unsigned>(options.threads), options.compile.debug, printer(options.json));
   std::vector<RunReport> reports;
   bool right = true;
-  for (const lang::ast::Function *kernel : kernelsToRun(options, *program))
+  const bool nothingGiven = options.arguments.empty() && options.grid.empty() && !options.example;
+  for (const lang::ast::Function *kernel : kernelsToRun(*program, options.kernel, nothingGiven))
     right &= runKernel(options, options.compile, *execution, *program, *kernel, reports);
   if (options.json)
     std::fputs(toJson(reports).c_str(), stdout);

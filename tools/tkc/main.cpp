@@ -7,56 +7,57 @@
 #include "llvm/Config/llvm-config.h"
 #include <cstdio>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <new>
 
 namespace tk::tool {
 namespace {
 
-constexpr const char *overview = "tkc: compiles and runs kernels written in .tk\n"
-                                 "\n"
-                                 "usage: tkc VERB ...\n"
-                                 "\n"
-                                 "  run FILE [NAME=VALUE ...]   compile a kernel, launch it, check the result, measure the time\n"
-                                 "  compile FILE                make an object file, or show a stage of the compilation\n"
-                                 "  explain FILE                show what the compiler made of each line, and what the kernel takes of a GPU\n"
-                                 "  check FILE...               find errors\n"
-                                 "  cache ACTION                look at what compilations left on the disk, remove it, pack it\n"
-                                 "  devices                     list what kernels can run on here\n"
-                                 "\n"
-                                 "`tkc VERB --help` lists the options of a verb, `tkc --version` the version.\n"
-                                 "Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n";
+struct VerbEntry {
+  const char *name, *usage, *summary;
+  int (*run)(const std::vector<std::string> &arguments);
+};
+constexpr VerbEntry verbs[] = {
+    {"run", "FILE [NAME=VALUE ...]", "compile a kernel, launch it, check the result, measure the time", runVerb},
+    {"compile", "FILE", "make an object file, or show a stage of the compilation", compileVerb},
+    {"explain", "FILE", "show what the compiler made of each line, and what the kernel takes of a GPU", explainVerb},
+    {"bench", "FILE[:KERNEL]", "measure a kernel's time, on several targets", benchVerb},
+    {"check", "FILE...", "find errors", checkVerb},
+    {"cache", "ACTION", "look at what compilations left on the disk, remove it, pack it", cacheVerb},
+    {"devices", "", "list what kernels can run on here", devicesVerb},
+};
+
+std::string overview() {
+  std::string text = "tkc: compiles and runs kernels written in .tk\n\nusage: tkc VERB ...\n\n";
+  for (const VerbEntry &verb : verbs)
+    text += fmt::format("  {:<28}{}\n", fmt::format("{} {}", verb.name, verb.usage), verb.summary);
+  return text + "\n`tkc VERB --help` lists the options of a verb, `tkc --version` the version.\n"
+                "Exit status: 0 right, 1 errors in the program, 2 usage, 3 verification failed, 4 device.\n";
+}
 
 int dispatch(const std::vector<std::string> &arguments) {
   if (arguments.empty()) {
-    std::fputs(overview, stderr);
+    std::fputs(overview().c_str(), stderr);
     return static_cast<int>(Status::Usage);
   }
-  const std::string &verb = arguments[0];
-  std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (verb == "--help" || verb == "-h" || verb == "help") {
-    std::fputs(overview, stdout);
+  const std::string &name = arguments[0];
+  if (name == "--help" || name == "-h" || name == "help") {
+    std::fputs(overview().c_str(), stdout);
     return 0;
   }
-  if (verb == "--version") {
+  if (name == "--version") {
     fmt::print("tkc {} (LLVM {})\n", TKC_VERSION, LLVM_VERSION_STRING);
     return 0;
   }
-  if (verb == "run")
-    return runVerb(rest);
-  if (verb == "compile")
-    return compileVerb(rest);
-  if (verb == "explain")
-    return explainVerb(rest);
-  if (verb == "check")
-    return checkVerb(rest);
-  if (verb == "cache")
-    return cacheVerb(rest);
-  if (verb == "devices")
-    return devicesVerb(rest);
-  std::string near = lang::nearest(verb, {"run", "compile", "explain", "check", "cache", "devices"});
-  throw Failure(Status::Usage,
-                fmt::format("unknown verb `{}`{}", verb,
-                            near.empty() ? ": expected run, compile, explain, check, cache or devices" : fmt::format("; did you mean `{}`?", near)));
+  std::vector<std::string> names;
+  for (const VerbEntry &verb : verbs) {
+    if (name == verb.name)
+      return verb.run({arguments.begin() + 1, arguments.end()});
+    names.emplace_back(verb.name);
+  }
+  std::string near = lang::nearest(name, names);
+  throw Failure(Status::Usage, near.empty() ? fmt::format("unknown verb `{}`: expected one of {}", name, fmt::join(names, ", "))
+                                            : fmt::format("unknown verb `{}`; did you mean `{}`?", name, near));
 }
 
 /// Rendered diagnostics stand as they are, a single message gets its prefix.

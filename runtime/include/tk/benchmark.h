@@ -6,7 +6,8 @@
 namespace tk {
 
 struct BenchmarkOptions {
-  double warmupMs = 25, repMs = 100; // milliseconds to warm up and to measure, flushes and preparations included; at least one run each
+  double warmupMs = 25;              // milliseconds of work to warm up, one run at least; 0: not at all
+  double repMs = 100;                // milliseconds of work to measure, three runs at least; with flushes and preparations it ends after ten times as long
   unsigned repetitions = 0;          // instead of repMs
   bool flushCache = true; // before each run, outside of the time, overwrite memory of twice the device's last-level cache (on the host 512 MiB at most)
   bool graph = false;                // GPU: record the work once and replay it, so that the host's cost is not part of the time
