@@ -150,7 +150,7 @@ public:
   std::string lower(const nvidia::Target &target, nvidia::Stage stage, KernelAbi &abi) {
     if (!layOut(target))
       return "";
-    nvidia::Output output = nvidia::lower(*module, target, options.fpFusion, stage, abi);
+    nvidia::Output output = nvidia::lower(*module, target, options.fpFusion, options.maxRegisters, stage, abi);
     if (!output.error.empty()) {
       diagnostics.report(lang::Diag::TargetCannot, placeOf(output.location, scope, kernel), output.error);
       return "";

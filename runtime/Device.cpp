@@ -1,5 +1,6 @@
 // tk::Device, tk::Stream and tk::DeviceArray over the runtime's devices.
 #include "tk/device.h"
+#include "runtime/device/cpu/HostStream.h"
 #include "runtime/device/cpu/ThreadPool.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/cuda/EmulatedCuda.h"
@@ -60,8 +61,11 @@ Stream Device::stream() const {
 
 Stream Device::newStream() const {
   Stream result = stream();
-  if (!gpu)
+  if (!gpu) {
+    auto queue = std::make_shared<runtime::HostStream>();
+    result.stream = queue.get(), result.owner = std::move(queue);
     return result;
+  }
   result.stream = gpu->createStream();
   result.owner = std::shared_ptr<void>(result.stream, [gpu = gpu](void *handle) {
     try {
@@ -82,6 +86,8 @@ Stream Stream::cuda(void *handle) {
 void Stream::synchronize() const {
   if (GpuDevice *gpu = place.implementation())
     gpu->synchronize(stream);
+  else if (stream)
+    static_cast<runtime::HostStream *>(stream)->synchronize();
 }
 
 DeviceArray::DeviceArray(const Device &device, DType dtype, std::vector<int64_t> shape) : place(device), type(dtype), extents(std::move(shape)) {
@@ -135,8 +141,9 @@ void DeviceArray::assign(const Array &array, const Stream &stream) {
     throw Error(ErrorKind::User, fmt::format("{}[{}] can't be assigned to {}[{}]", spelling(array.dtype()), fmt::join(array.shape(), ", "), spelling(type),
                                              fmt::join(extents, ", ")));
   if (GpuDevice *gpu = place.implementation())
-    gpu->copyIn(reinterpret_cast<uintptr_t>(address), array.data(), bytes(), stream.handle());
-  else if (bytes())
+    return gpu->copyIn(reinterpret_cast<uintptr_t>(address), array.data(), bytes(), stream.handle());
+  stream.synchronize();
+  if (bytes())
     std::memcpy(address, array.data(), bytes());
 }
 
@@ -144,8 +151,10 @@ Array DeviceArray::toHost() const { return toHost(place.stream()); }
 
 Array DeviceArray::toHost(const Stream &stream) const {
   GpuDevice *gpu = place.implementation();
-  if (!gpu)
+  if (!gpu) {
+    stream.synchronize();
     return hostMemory.clone();
+  }
   Array result(type, extents);
   gpu->copyOut(result.data(), reinterpret_cast<uintptr_t>(address), bytes(), stream.handle());
   return result;

@@ -27,8 +27,9 @@ struct CompileRequest {
   /// One per parameter, null where the default stands.
   const Argument *const *arguments = nullptr;
   size_t count = 0;
+  const std::vector<ParameterRule> *rules = nullptr; // what may be specialized; null: as the file says
   LaunchOptions options;
-  std::string target; // "cpu" or a GPU's, "sm_90a"
+  unsigned architecture = 0; // of an NVIDIA GPU, ten times its compute capability; 0: this host
 };
 
 /// One kernel file, parsed. Thread-safe: several compilations may run at once.

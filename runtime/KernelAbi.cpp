@@ -5,6 +5,7 @@
 //   place "softmax.tk" 3
 //   arena 0                     cpu only, as `spins`
 //   threads 128                 and cluster, shared, scratch: gpu only
+//   cooperative                 gpu only, as `programmatic`
 //   slot pointer fp32 1 w 0 "out"          kind, type, depth of the pointer, r w or rw or -, parameter (with its path, as in 2.0), name
 //   slot scalar i32 0 r 3 "n_cols"
 //   slot print
@@ -93,6 +94,10 @@ bool readLine(std::string_view text, KernelAbi &abi) {
     line.number(abi.sharedBytes);
   else if (what == "scratch")
     line.number(abi.scratchBytes);
+  else if (what == "cooperative")
+    abi.cooperative = true;
+  else if (what == "programmatic")
+    abi.programmatic = true;
   else if (what == "slot")
     readSlot(line, abi);
   else if (what == "site")
@@ -113,6 +118,7 @@ std::string toText(const KernelAbi &abi) {
     text += fmt::format("arena {}\n{}", abi.arenaBytes, abi.spins ? "spins\n" : "");
   else
     text += fmt::format("threads {}\ncluster {}\nshared {}\nscratch {}\n", abi.threads, abi.clusterSize, abi.sharedBytes, abi.scratchBytes);
+  text += fmt::format("{}{}", abi.cooperative ? "cooperative\n" : "", abi.programmatic ? "programmatic\n" : "");
   for (const ArgumentSlot &slot : abi.slots)
     text += slotLine(slot);
   for (const PrintSite &site : abi.printSites) {

@@ -66,6 +66,8 @@ struct KernelAbi {
   // GPUs:
   unsigned threads = 0;      // of a block; 0: code for the CPU
   unsigned clusterSize = 1;  // blocks of a cluster, along x
+  bool cooperative = false;  // all blocks run at the same time, or the launch fails
+  bool programmatic = false; // may start before what precedes it on the stream has ended (programmatic dependent launch)
   uint64_t sharedBytes = 0;  // dynamic shared memory of a block
   uint64_t scratchBytes = 0; // global memory of a program (see Kind::Scratch)
   std::vector<PrintSite> printSites;

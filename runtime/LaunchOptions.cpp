@@ -11,7 +11,11 @@ std::string problem(std::string_view name, int64_t value) {
     return fmt::format("must be 1, 2, 4, 8, 16 or 32, found {}", value);
   if (name == "num_stages" && (value < 1 || value > 16))
     return fmt::format("must lie between 1 and 16, found {}", value);
-  if (name == "enable_fp_fusion" && value != 0 && value != 1)
+  if (name == "num_ctas" && value != 1)
+    return fmt::format("must be 1, found {}: tiles that are spread over several blocks are not available yet", value);
+  if (name == "maxnreg" && (value < 16 || value > 255))
+    return fmt::format("must lie between 16 and 255, found {}", value);
+  if ((name == "enable_fp_fusion" || name == "launch_cooperative_grid" || name == "launch_pdl") && value != 0 && value != 1)
     return fmt::format("must be true or false, found {}", value);
   return "";
 }
@@ -37,8 +41,18 @@ std::string LaunchOptions::set(std::string_view name, int64_t value) {
   return "";
 }
 
-void LaunchOptions::appendKey(std::string &key) const {
-#define LAUNCH_OPTION(field, text, type, otherwise) key += static_cast<char>(field); // all are below 128
+std::string LaunchOptions::text() const {
+  std::string result;
+#define LAUNCH_OPTION(field, text, type, otherwise) \
+  if (field != type{})                              \
+    result += fmt::format("{}{}={}", result.empty() ? "" : ", ", text, field);
+#include "runtime/LaunchOptions.def"
+#undef LAUNCH_OPTION
+  return result;
+}
+
+void LaunchOptions::appendKey(LaunchKey &key) const {
+#define LAUNCH_OPTION(field, text, type, otherwise) key.byte(field); // all are below 256
 #include "runtime/LaunchOptions.def"
 #undef LAUNCH_OPTION
 }

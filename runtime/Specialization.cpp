@@ -2,6 +2,7 @@
 #include "runtime/Specialization.h"
 #include "runtime/FloatBits.h"
 #include "tk/error.h"
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,9 +11,34 @@ namespace tk::runtime {
 
 using Kind = Argument::Kind;
 
-std::vector<const Argument *> bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count,
-                                            LaunchOptions &options) {
-  std::vector<const Argument *> bound(rules.size(), nullptr);
+/// The parameter of this name, sought from `hint` on: names mostly come in the order of the parameters. The number of rules when there is none.
+static size_t parameterNamed(const std::vector<ParameterRule> &rules, std::string_view name, size_t hint) {
+  for (size_t step = 0; step < rules.size(); ++step) {
+    size_t index = hint + step < rules.size() ? hint + step : hint + step - rules.size();
+    if (rules[index].name == name)
+      return index;
+  }
+  return rules.size();
+}
+
+/// An argument that is no parameter: a launch option, or a mistake.
+static void setOption(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument &argument, LaunchOptions &options) {
+  if (LaunchOptions::has(argument.name)) {
+    bool whole = argument.kind == Kind::Int || argument.kind == Kind::UInt || argument.kind == Kind::Bool;
+    std::string wrong = whole ? options.set(argument.name, static_cast<int64_t>(argument.bits)) : fmt::format("must be an integer, found {}", describe(argument));
+    if (!wrong.empty())
+      throw Error(ErrorKind::User, fmt::format("`{}`: launch option `{}` {}", kernel, argument.name, wrong));
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const ParameterRule &rule : rules)
+    names.push_back(rule.name);
+  throw Error(ErrorKind::User, fmt::format("`{}` has no parameter `{}`; it has {}", kernel, argument.name, fmt::join(names, ", ")));
+}
+
+void bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count, const Argument **bound,
+                   LaunchOptions &options) {
+  std::fill_n(bound, rules.size(), nullptr);
   size_t next = 0;
   bool named = false;
   for (size_t i = 0; i < count; ++i) {
@@ -21,74 +47,110 @@ std::vector<const Argument *> bindArguments(const std::string &kernel, const std
     if (!argument.name) {
       if (named)
         throw Error(ErrorKind::User, fmt::format("`{}`: positional argument {} follows one given by name", kernel, i));
-      if (next++ >= rules.size())
+      if (next >= rules.size())
         throw Error(ErrorKind::User, fmt::format("`{}` takes {} arguments, but more are given", kernel, rules.size()));
     } else {
       named = true;
-      for (index = 0; index < rules.size() && rules[index].name != argument.name;)
-        ++index;
-      if (index == rules.size() && LaunchOptions::has(argument.name)) {
-        bool whole = argument.kind == Kind::Int || argument.kind == Kind::UInt || argument.kind == Kind::Bool;
-        std::string wrong =
-            whole ? options.set(argument.name, static_cast<int64_t>(argument.bits)) : fmt::format("must be an integer, found {}", describe(argument));
-        if (!wrong.empty())
-          throw Error(ErrorKind::User, fmt::format("`{}`: launch option `{}` {}", kernel, argument.name, wrong));
-        continue;
-      }
+      index = parameterNamed(rules, argument.name, next < rules.size() ? next : 0);
       if (index == rules.size()) {
-        std::vector<std::string_view> names;
-        for (const ParameterRule &rule : rules)
-          names.push_back(rule.name);
-        throw Error(ErrorKind::User, fmt::format("`{}` has no parameter `{}`; it has {}", kernel, argument.name, fmt::join(names, ", ")));
+        setOption(kernel, rules, argument, options);
+        continue;
       }
     }
     if (bound[index])
       throw Error(ErrorKind::User, fmt::format("`{}`: parameter `{}` is given twice", kernel, rules[index].name));
     bound[index] = &argument;
+    next = index + 1;
   }
+}
+
+void checkComplete(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *const *bound) {
   for (size_t i = 0; i < rules.size(); ++i)
     if (!bound[i] && !rules[i].hasDefault)
       throw Error(ErrorKind::User, fmt::format("`{}`: parameter `{}` is missing", kernel, rules[i].name));
-  return bound;
 }
 
-void appendKey(std::string &key, const ParameterRule &rule, const Argument *argument) {
-  auto byte = [&](auto value) { key += static_cast<char>(value); };
-  auto word = [&](uint64_t value) { key.append(reinterpret_cast<const char *>(&value), sizeof value); };
-  auto text = [&](std::string_view value) { word(value.size()), key += value; };
+void appendKey(LaunchKey &key, const ParameterRule &rule, const Argument *argument) {
   if (!argument)
-    return byte(0xff);
-  byte(argument->kind == Kind::UInt ? Kind::Int : argument->kind); // the sign of the C++ type doesn't matter
+    return key.byte(0xff);
+  key.byte(argument->kind == Kind::UInt ? Kind::Int : argument->kind); // the sign of the C++ type doesn't matter
   bool multiple = rule.specialize && rule.alignment && argument->bits % 16 == 0;
   switch (argument->kind) {
   case Kind::None: break;
   case Kind::Bool:
   case Kind::Int:
   case Kind::UInt: {
-    byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
+    key.byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
     bool isUnsigned = argument->kind == Kind::UInt;
     int64_t value = static_cast<int64_t>(argument->bits);
     bool narrow = isUnsigned ? argument->bits <= INT32_MAX : value >= INT32_MIN && value <= INT32_MAX;
     bool wide = narrow || !isUnsigned || argument->bits <= INT64_MAX;
     unsigned width = narrow ? 0 : wide ? 1 : 2;
     if (rule.isConstexpr)
-      return byte(width), word(argument->bits);
-    byte(width | (rule.specialize && argument->bits == 1) << 2 | multiple << 3);
+      return key.byte(width), key.word(argument->bits);
+    key.byte(width | (rule.specialize && rule.foldOne && argument->bits == 1) << 2 | multiple << 3);
     break;
   }
   case Kind::Float:
-    byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
+    key.byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
     if (rule.isConstexpr)
-      word(argument->bits);
+      key.word(argument->bits);
     break;
   case Kind::Pointer:
-    byte(argument->type);
-    byte(multiple);
+    key.byte(argument->type);
+    key.byte(multiple);
     break;
-  case Kind::Type: byte(argument->type); break;
+  case Kind::Type: key.byte(argument->type); break;
   case Kind::String:
-  case Kind::Function: text(argument->text); break;
+  case Kind::Function: key.text(argument->text); break;
+  case Kind::Tuple:
+    key.word(argument->bits);
+    for (uint64_t i = 0; i < argument->bits; ++i)
+      appendKey(key, rule, &argument->elements[i]);
+    break;
   }
+}
+
+static std::string specializationOf(const ParameterRule &rule, const Argument *argument) {
+  if (!argument)
+    return "default";
+  std::string divisible = rule.specialize && rule.alignment && argument->bits % 16 == 0 ? ":16" : "";
+  switch (argument->kind) {
+  case Kind::Pointer: return fmt::format("*{}{}", spelling(argument->type), divisible);
+  case Kind::Bool:
+    if (!rule.isConstexpr)
+      return "i1";
+    break;
+  case Kind::Float:
+    if (!rule.isConstexpr)
+      return std::string(spelling(argument->typed ? argument->type : DType::F32));
+    break;
+  case Kind::Int:
+  case Kind::UInt: {
+    if (rule.isConstexpr || (rule.specialize && rule.foldOne && argument->bits == 1 && !argument->typed))
+      break;
+    int64_t value = static_cast<int64_t>(argument->bits);
+    DType type = argument->typed ? argument->type : argument->kind == Kind::UInt && value < 0 ? DType::U64 : value == static_cast<int32_t>(value) ? DType::I32 : DType::I64;
+    return fmt::format("{}{}", spelling(type), divisible);
+  }
+  case Kind::Tuple: {
+    std::vector<std::string> elements;
+    for (uint64_t i = 0; i < argument->bits; ++i)
+      elements.push_back(specializationOf(rule, &argument->elements[i]));
+    return fmt::format("({})", fmt::join(elements, ", "));
+  }
+  default: break;
+  }
+  return fmt::format("{}={}", rule.name, describe(*argument));
+}
+
+std::string specializationText(const std::vector<ParameterRule> &rules, const Argument *const *arguments, const LaunchOptions &options) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < rules.size(); ++i)
+    parts.push_back(specializationOf(rules[i], arguments[i]));
+  if (std::string text = options.text(); !text.empty())
+    parts.push_back(text);
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string describe(const Argument &argument) {
@@ -102,6 +164,7 @@ std::string describe(const Argument &argument) {
   case Kind::Type: return fmt::format("the type {}", spelling(argument.type));
   case Kind::String: return fmt::format("the string `{}`", argument.text);
   case Kind::Function: return fmt::format("the function `{}`", argument.text);
+  case Kind::Tuple: return fmt::format("a tuple of {}", argument.bits);
   }
   return "";
 }

@@ -4,6 +4,7 @@
 // and the whole value of compile-time parameters. Two launches with equal keys run the same code. Rules of typing proper live in the front end
 // (lang/sema/ParamSpecs.h); the key only has to be at least as fine as they are.
 #pragma once
+#include "runtime/LaunchKey.h"
 #include "runtime/LaunchOptions.h"
 #include "tk/argument.h"
 #include <optional>
@@ -19,19 +20,25 @@ struct ParameterRule {
   bool hasDefault = false;
   bool specialize = true; // 1 is folded and divisibility noted
   bool alignment = true;  // divisibility is noted
+  bool foldOne = true;    // 1 is folded, where `specialize` allows it
 };
 
-/// For each parameter its argument, null where the default stands; `options` gets the launch options among the arguments. Throws Error(User) for too many,
-/// unknown, doubled and missing ones, and for values that an option can't have.
-std::vector<const Argument *> bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count,
-                                            LaunchOptions &options);
+/// For each parameter its argument, null where none is given; `options` gets the launch options among the arguments. `bound` has room for one per rule.
+/// Throws Error(User) for too many, unknown and doubled arguments, and for values that an option can't have.
+void bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count, const Argument **bound,
+                   LaunchOptions &options);
+/// Error(User) for a parameter that has neither an argument nor a default.
+void checkComplete(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *const *bound);
 
 /// Appends one parameter's part of the key; no part is a prefix of another.
-void appendKey(std::string &key, const ParameterRule &rule, const Argument *argument);
+void appendKey(LaunchKey &key, const ParameterRule &rule, const Argument *argument);
 
 /// The argument as the code receives it: a scalar of `type` or an address, zero-extended. Throws Error(User) that names `parameter` when it can't be one or
 /// does not fit.
 uint64_t slotBits(const Argument &argument, DType type, bool isPointer, const std::string &parameter);
+
+/// "*fp32:16, i32, BLOCK=1024, num_warps=4": what the key of a launch says, for people.
+std::string specializationText(const std::vector<ParameterRule> &rules, const Argument *const *arguments, const LaunchOptions &options);
 
 /// How an argument reads in a message: "1024", "a pointer to fp32".
 std::string describe(const Argument &argument);

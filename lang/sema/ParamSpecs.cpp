@@ -199,7 +199,7 @@ static std::optional<ParamSpec> scalarSpec(const ConstValue &value, const Annota
   if (value.get<double>())
     return spec.type = TypeValue{DType::F32, 0, false}, spec;
   BigInt integer = integerOf(value);
-  if (integer == BigInt(1) && options.specialize) {
+  if (integer == BigInt(1) && options.specialize && options.foldOne) {
     spec.kind = ParamSpec::Constant;
     spec.value = value;
     return spec;
@@ -240,8 +240,11 @@ std::optional<ParamSpec> specializeParam(const ConstValue &value, const std::opt
   if (auto *tuple = value.asTuple()) {
     spec.value = ConstValue();
     spec.kind = ParamSpec::Tuple;
-    for (const ConstValue &element : tuple->elements) {
-      std::optional<ParamSpec> inner = specializeParam(element, std::nullopt, options, error);
+    SpecializeOptions each = options;
+    each.elementAddresses = nullptr;
+    for (size_t i = 0; i < tuple->elements.size(); ++i) {
+      each.addressDivisibility = options.elementAddresses ? options.elementAddresses(i) : 1;
+      std::optional<ParamSpec> inner = specializeParam(tuple->elements[i], std::nullopt, each, error);
       if (!inner)
         return std::nullopt;
       spec.elements.push_back(std::move(*inner));

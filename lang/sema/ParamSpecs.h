@@ -4,6 +4,7 @@
 // noted; a float is fp32, a bool i1, None a constant; a constexpr parameter takes any value; an annotation fixes the type. Nothing here needs MLIR.
 #pragma once
 #include "lang/sema/Elaborate.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,9 @@ KernelDecorators decoratorsOf(const ModuleScope &scope, const ast::Function &fun
 struct SpecializeOptions {
   bool specialize = true;           // false: do_not_specialize (neither folds 1 nor notes divisibility)
   bool alignment = true;            // false: do_not_specialize_on_alignment
+  bool foldOne = true;              // false: 1 is an integer like others
   unsigned addressDivisibility = 1; // of an array's base address, in bytes: 16 when it is divisible by 16
+  std::function<unsigned(size_t)> elementAddresses; // the same of each element of a tuple; empty: 1
 };
 
 /// The spec of one parameter for a value: an integer, a float, a bool, None, an array or an initialiser with a dtype (becomes a Pointer), a tuple (element by element), or anything when the

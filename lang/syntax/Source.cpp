@@ -3,24 +3,21 @@
 // Columns count code points, and a line may be megabytes long: a file that is not plain ASCII keeps the number of code points
 // before every 256th byte, so that position() looks at no more than 512 bytes: those of a short line, or those after the two checkpoints.
 #include "lang/syntax/Source.h"
+#include "runtime/SourceText.h"
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <sys/stat.h>
 
 namespace tk::lang {
 
 static constexpr uint32_t kStride = 256;
-static constexpr size_t kMaxFileSize = size_t(256) << 20;
+using runtime::maxSourceBytes;
 
 static bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 SourceFile::SourceFile(std::string name, std::string text) : fileName(std::move(name)), contents(std::move(text)) {
   if (contents.starts_with("\xEF\xBB\xBF"))
     contents.erase(0, 3);
-  if (contents.size() > kMaxFileSize) // offsets are 32 bits wide; read() has refused such a file already
-    contents.resize(kMaxFileSize);
+  if (contents.size() > maxSourceBytes) // offsets are 32 bits wide; read() has refused such a file already
+    contents.resize(maxSourceBytes);
 
   lineStarts.push_back(0);
   bool ascii = true;
@@ -88,31 +85,8 @@ std::string_view SourceFile::line(uint32_t number) const {
 }
 
 std::shared_ptr<SourceFile> SourceFile::read(const std::string &path, std::string &error) {
-  auto fail = [&](const std::string &why) {
-    error = "can't read `" + path + "`: " + why;
-    return nullptr;
-  };
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> stream(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!stream) {
-    stream.release();
-    return fail(std::strerror(errno));
-  }
-  struct stat status;
-  if (::fstat(::fileno(stream.get()), &status) == 0 && S_ISDIR(status.st_mode))
-    return fail("it is a directory");
   std::string text;
-  char buffer[65536];
-  for (;;) {
-    size_t count = std::fread(buffer, 1, sizeof buffer, stream.get());
-    text.append(buffer, count);
-    if (text.size() > kMaxFileSize)
-      return fail("it is larger than 256 MiB");
-    if (count == sizeof buffer)
-      continue;
-    if (std::ferror(stream.get()))
-      return fail(std::strerror(errno));
-    return std::make_shared<SourceFile>(path, std::move(text));
-  }
+  return runtime::readSource(path, text, error) ? std::make_shared<SourceFile>(path, std::move(text)) : nullptr;
 }
 
 } // namespace tk::lang

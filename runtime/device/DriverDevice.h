@@ -7,6 +7,8 @@
 //   isCaptureConflict(result)           the call is not allowed while a stream is being captured
 //   readProperties(driver, device, &properties)
 //   assemble(driver, image, properties, abi)  the image as it is loaded; throws with the assembler's log; a context is current
+//   assemblerIdentity(driver, properties)
+//   foreign(driver, address, properties)  see GpuDevice
 //   loadModule(driver, &module, image)
 //   allowSharedBytes(driver, function, abi)
 //   launch(driver, function, abi, grid, stream, parameters)
@@ -53,6 +55,15 @@ public:
   const GpuProperties &properties() const override { return facts; }
   void setPrinter(Printer newPrinter) override { printer = std::move(newPrinter); }
 
+  GpuImage assemble(const GpuImage &image, const KernelAbi &abi) override {
+    Scope scope(*this);
+    return Api::assemble(driver, image, facts, abi);
+  }
+  std::string assemblerIdentity() override { return Api::assemblerIdentity(driver, facts); }
+  std::string foreign(uint64_t address) override {
+    Scope scope(*this);
+    return Api::foreign(driver, address, facts);
+  }
   std::shared_ptr<GpuKernel> makeKernel(const GpuImage &image, KernelAbi abi) override;
   void prepare(GpuKernel &kernel, StreamHandle stream) override {
     Scope scope(*this);

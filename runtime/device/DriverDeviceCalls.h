@@ -1,5 +1,6 @@
 // The longer functions of DriverDevice. Included where a vendor's device is instantiated.
 #pragma once
+#include "runtime/StackArray.h"
 #include "runtime/device/DriverDevice.h"
 
 namespace tk::runtime {
@@ -141,18 +142,19 @@ template <typename Api> void DriverDevice<Api>::launch(GpuKernel &base, const ui
   Scope scope(*this);
   const Loaded &loaded = load(kernel, stream);
 
-  std::vector<void *> parameters;
-  std::vector<uint64_t> hidden;
-  parameters.reserve(abi.slots.size()), hidden.reserve(kernel.hidden);
+  StackArray<void *, 64> parameters(abi.slots.size());
+  StackArray<uint64_t, 2> hidden(kernel.hidden);
   PendingPrint print;
-  size_t visible = 0;
+  size_t visible = 0, hiddenCount = 0, count = 0;
   for (const ArgumentSlot &slot : abi.slots) {
     if (!slot.isHidden()) {
-      parameters.push_back(const_cast<uint64_t *>(&slots[visible++])); // little-endian: a narrow value lies at the start of its bits
+      parameters[count++] = const_cast<uint64_t *>(&slots[visible++]); // little-endian: a narrow value lies at the start of its bits
       continue;
     }
+    uint64_t &value = hidden[hiddenCount++];
+    parameters[count++] = &value;
     if (slot.kind == ArgumentSlot::Kind::Scratch) {
-      hidden.push_back(scratch(loaded.context, stream, abi.scratchBytes * static_cast<uint64_t>(grid[0] * grid[1] * grid[2])));
+      value = scratch(loaded.context, stream, abi.scratchBytes * static_cast<uint64_t>(grid[0] * grid[1] * grid[2]));
     } else {
       if (capturing(stream))
         throw Error(ErrorKind::User, fmt::format("kernel {} prints or asserts, which can't be captured into a graph", *kernel.label()));
@@ -160,9 +162,8 @@ template <typename Api> void DriverDevice<Api>::launch(GpuKernel &base, const ui
         synchronize(stream);
       std::lock_guard lock(mutex);
       print = {takeBuffer(loaded.context), stream, kernel.sites};
-      hidden.push_back(print.buffer.device);
+      value = print.buffer.device;
     }
-    parameters.push_back(&hidden.back());
   }
   Result result = Api::launch(driver, loaded.function, abi, grid, static_cast<Stream>(stream), parameters.data());
   if (kernel.prints) {

@@ -29,6 +29,7 @@ struct GpuProperties {
   unsigned clockKhz = 0, memoryClockKhz = 0, memoryBusBits = 0;
   int driverVersion = 0; // NVIDIA: 1000 * major + 10 * minor of CUDA
   bool emulated = false;
+  bool pageableAccess = false; // kernels can use any memory of the host
 };
 
 struct GpuImage {
@@ -73,7 +74,13 @@ public:
   /// Where lines of device_print go; default: standard output.
   virtual void setPrinter(Printer printer) = 0;
 
-  /// PTX is assembled here (Error(Internal) with the assembler's log); nothing is loaded yet. Error(User) when the device can't hold such a kernel.
+  /// PTX to what is loaded, machine code on real devices. Error(Internal) with the assembler's log.
+  virtual GpuImage assemble(const GpuImage &image, const KernelAbi &abi) = 0;
+  /// What its result depends on besides the image and the architecture: the assembler and its version.
+  virtual std::string assemblerIdentity() = 0;
+  /// "host memory" or another device's name, when the driver knows that kernels of this device can't use the address; else empty.
+  virtual std::string foreign(uint64_t address) = 0;
+  /// PTX is assembled here; nothing is loaded yet. Error(User) when the device can't hold such a kernel.
   virtual std::shared_ptr<GpuKernel> makeKernel(const GpuImage &image, KernelAbi abi) = 0;
   /// Loads the code into the context, so that later launches may be captured into a graph.
   virtual void prepare(GpuKernel &kernel, StreamHandle stream) = 0;

@@ -6,12 +6,15 @@
 
 namespace tk::jit {
 
-std::string targetOf(const runtime::GpuProperties &device) {
-  if (const nvidia::Target *target = nvidia::targetFor(device.architecture))
+static std::string targetOf(unsigned architecture, const std::string &device) {
+  if (const nvidia::Target *target = nvidia::targetFor(architecture))
     return std::string(target->name);
-  throw Error(ErrorKind::Device, fmt::format("{} has compute capability {}.{}; tkc serves {}.{} and later", device.name, device.architecture / 10,
-                                             device.architecture % 10, nvidia::targets[0].sm / 10, nvidia::targets[0].sm % 10));
+  throw Error(ErrorKind::Device, fmt::format("{} has compute capability {}.{}; tkc serves {}.{} and later", device, architecture / 10, architecture % 10,
+                                             nvidia::targets[0].sm / 10, nvidia::targets[0].sm % 10));
 }
+
+std::string targetOf(const runtime::GpuProperties &device) { return targetOf(device.architecture, device.name); }
+std::string targetOf(unsigned architecture) { return targetOf(architecture, "the device"); }
 
 bool runs(const runtime::GpuProperties &device, const std::string &name) {
   const nvidia::Target *target = nvidia::findTarget(name);

@@ -7,6 +7,8 @@ namespace tk::jit {
 
 /// The compile target that serves a device best: sm_90a. Throws Error(Device) for a device that is too old.
 std::string targetOf(const runtime::GpuProperties &device);
+/// The same by ten times the compute capability.
+std::string targetOf(unsigned architecture);
 /// Whether code for `target` runs on the device.
 bool runs(const runtime::GpuProperties &device, const std::string &target);
 

@@ -20,7 +20,11 @@ Value *Instructions::assembly(IRBuilder<> &b, Type *result, const std::string &t
   return call;
 }
 
-void Instructions::annotateKernel(Function &function, unsigned threads) { function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1"); }
+void Instructions::annotateKernel(Function &function, unsigned threads) {
+  function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1");
+  if (maxRegisters)
+    function.addFnAttr("nvvm.maxnreg", std::to_string(maxRegisters));
+}
 
 Value *Instructions::threadId(IRBuilder<> &b) { return b.CreateIntrinsic(b.getInt32Ty(), Intrinsic::nvvm_read_ptx_sreg_tid_x, {}); }
 

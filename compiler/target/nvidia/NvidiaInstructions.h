@@ -9,7 +9,7 @@ namespace tk::nvidia {
 
 class Instructions : public lower::GpuTarget {
 public:
-  explicit Instructions(const Target &target) : target(target) {}
+  explicit Instructions(const Target &target, unsigned maxRegisters = 0) : target(target), maxRegisters(maxRegisters) {}
 
   unsigned lanes() const override { return 32; }
   llvm::CallingConv::ID kernelConvention() const override { return llvm::CallingConv::PTX_Kernel; }
@@ -47,6 +47,7 @@ private:
   /// One asm statement that has effects, or may not move across threads' control flow.
   llvm::Value *assembly(llvm::IRBuilder<> &b, llvm::Type *result, const std::string &text, const std::string &constraints, llvm::ArrayRef<llvm::Value *> operands, bool hasEffects = true);
   const Target &target;
+  const unsigned maxRegisters; // 0: any number
 };
 
 } // namespace tk::nvidia

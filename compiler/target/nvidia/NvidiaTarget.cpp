@@ -66,7 +66,7 @@ static void optimize(Module &module, TargetMachine &machine) {
   compiler::runFunctionPasses(module, machine, std::move(passes));
 }
 
-Output lower(mlir::ModuleOp source, const Target &target, bool fpFusion, Stage stage, runtime::KernelAbi &abi) {
+Output lower(mlir::ModuleOp source, const Target &target, bool fpFusion, unsigned maxRegisters, Stage stage, runtime::KernelAbi &abi) {
   Output output;
   output.location = source.getLoc();
   std::unique_ptr<TargetMachine> machine = createMachine(target, fpFusion, output.error);
@@ -77,7 +77,7 @@ Output lower(mlir::ModuleOp source, const Target &target, bool fpFusion, Stage s
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   module.addModuleFlag(Module::Warning, "Debug Info Version", DEBUG_METADATA_VERSION);
-  Instructions instructions(target);
+  Instructions instructions(target, maxRegisters);
   for (auto function : source.getOps<tt::FuncOp>()) {
     if (!function.isKernel())
       continue;

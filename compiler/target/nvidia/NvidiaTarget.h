@@ -15,6 +15,6 @@ struct Output {
 };
 
 /// The kernel of a module in ttg, with its layouts and shared memory assigned. Fills in what the launch needs to know.
-Output lower(mlir::ModuleOp module, const Target &target, bool fpFusion, Stage stage, runtime::KernelAbi &abi);
+Output lower(mlir::ModuleOp module, const Target &target, bool fpFusion, unsigned maxRegisters, Stage stage, runtime::KernelAbi &abi);
 
 } // namespace tk::nvidia

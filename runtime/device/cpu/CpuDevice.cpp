@@ -1,5 +1,6 @@
 // See CpuDevice.h. What a thread does with its share of a launch is in Strand.cpp.
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/LineMap.h"
 #include "runtime/device/cpu/Strand.h"
 #include "tk/error.h"
 #include <algorithm>
@@ -49,9 +50,16 @@ void CpuDevice::launch(const CpuFunction &function, const uint64_t *slots, std::
   if (launch.outOfMemory)
     throw Error(ErrorKind::Device, fmt::format("out of memory: {} bytes of scratch memory a thread can't be allocated", function.arenaBytes));
   if (launch.failed) {
+    if (function.lines)
+      launch.failure = function.lines->moved(launch.failure);
     uint64_t x = launch.failedProgram % static_cast<uint64_t>(grid[0]), rest = launch.failedProgram / static_cast<uint64_t>(grid[0]);
     throw Error(ErrorKind::User, fmt::format("device assertion failed: {} [program ({}, {}, {})]", launch.failure, x, rest % static_cast<uint64_t>(grid[1]), rest / static_cast<uint64_t>(grid[1])));
   }
+}
+
+CpuDevice &hostDevice() {
+  static CpuDevice device;
+  return device;
 }
 
 } // namespace tk::runtime

@@ -18,10 +18,13 @@ namespace tk::runtime {
 /// The entry point of compiled CPU code (compiler/Compiler.h, KernelAbi).
 using CpuEntry = void (*)(const uint64_t *slots, const int32_t grid[3], uint64_t begin, uint64_t end, void *arena, const void *services);
 
+class LineMap;
+
 struct CpuFunction {
   CpuEntry entry = nullptr;
   uint64_t arenaBytes = 0;
   bool spins = false; // the code may call `yield`: chunks are of one program, since a program may wait for any other
+  const LineMap *lines = nullptr; // for messages that the code holds; null: they are right
 };
 
 class CpuDevice {
@@ -46,5 +49,8 @@ private:
   struct Impl;
   std::unique_ptr<Impl> impl;
 };
+
+/// The one that launches of the process share; its threads start with the first launch.
+CpuDevice &hostDevice();
 
 } // namespace tk::runtime

@@ -7,6 +7,7 @@
 #include "runtime/Environment.h"
 #include "runtime/device/DriverDeviceCalls.h"
 #include "runtime/device/cuda/Assembler.h"
+#include <sys/stat.h>
 
 namespace tk::runtime {
 
@@ -35,6 +36,8 @@ struct CudaApi {
 
   static Result readProperties(const Driver &driver, Device device, GpuProperties &facts);
   static GpuImage assemble(const Driver &driver, const GpuImage &image, const GpuProperties &facts, const KernelAbi &abi);
+  static std::string assemblerIdentity(const Driver &driver, const GpuProperties &facts);
+  static std::string foreign(const Driver &driver, uint64_t address, const GpuProperties &facts);
   static Result loadModule(const Driver &driver, Module *module, const GpuImage &image) {
     return driver.moduleLoadDataEx(module, image.bytes.c_str(), 0, nullptr, nullptr);
   }
@@ -69,6 +72,7 @@ CudaApi::Result CudaApi::readProperties(const Driver &driver, Device device, Gpu
   facts.clockKhz = ask(Attribute::ClockRateKhz);
   facts.memoryClockKhz = ask(Attribute::MemoryClockRateKhz);
   facts.memoryBusBits = ask(Attribute::MemoryBusBits);
+  facts.pageableAccess = ask(Attribute::PageableMemoryAccess);
   return result;
 }
 
@@ -100,6 +104,27 @@ GpuImage CudaApi::assemble(const Driver &driver, const GpuImage &image, const Gp
                                                joined(failure, "the driver's assembler: " + assembled.log)));
 }
 
+/// ptxas by its file, since asking it for its version takes longer than loading what it has made.
+std::string CudaApi::assemblerIdentity(const Driver &, const GpuProperties &facts) {
+  if (facts.emulated)
+    return "emulated";
+  const std::string &ptxas = environment().ptxas;
+  struct stat file;
+  if (!ptxas.empty() && stat(ptxas.c_str(), &file) == 0)
+    return fmt::format("ptxas {} {} driver {}", file.st_size, file.st_mtime, facts.driverVersion);
+  return fmt::format("driver {}", facts.driverVersion);
+}
+
+std::string CudaApi::foreign(const Driver &driver, uint64_t address, const GpuProperties &facts) {
+  cuda::DevicePointer usable = 0;
+  if (facts.pageableAccess || driver.pointerGetAttribute(&usable, cuda::PointerAttribute::DevicePointer, address) != Result::InvalidValue)
+    return "";
+  int ordinal = 0;
+  if (driver.pointerGetAttribute(&ordinal, cuda::PointerAttribute::DeviceOrdinal, address) != success || ordinal == static_cast<int>(facts.ordinal))
+    return "host memory that the driver does not know";
+  return fmt::format("the memory of GPU {}, to which this context has no access", ordinal);
+}
+
 CudaApi::Result CudaApi::allowSharedBytes(const Driver &driver, Function function, const KernelAbi &abi) {
   constexpr uint64_t always = 48 << 10;
   if (abi.sharedBytes > always)
@@ -113,14 +138,23 @@ CudaApi::Result CudaApi::launch(const Driver &driver, Function function, const K
                                 void **parameters) {
   auto x = static_cast<unsigned>(grid[0]), y = static_cast<unsigned>(grid[1]), z = static_cast<unsigned>(grid[2]);
   auto shared = static_cast<unsigned>(abi.sharedBytes);
-  if (abi.clusterSize == 1)
+  if (abi.clusterSize == 1 && !abi.cooperative && !abi.programmatic)
     return driver.launchKernel(function, x, y, z, abi.threads, 1, 1, shared, stream, parameters, nullptr);
   if (!driver.launchKernelEx)
     return Result::NotSupported;
-  cuda::LaunchAttribute attribute = {};
-  attribute.id = cuda::LaunchAttributeId::ClusterDimension;
-  attribute.value.cluster = {abi.clusterSize, 1, 1};
-  cuda::LaunchConfig config = {x, y, z, abi.threads, 1, 1, shared, stream, &attribute, 1};
+  cuda::LaunchAttribute attributes[3] = {};
+  unsigned count = 0;
+  auto add = [&](cuda::LaunchAttributeId id) -> cuda::LaunchAttributeValue & {
+    attributes[count].id = id;
+    return attributes[count++].value;
+  };
+  if (abi.clusterSize > 1)
+    add(cuda::LaunchAttributeId::ClusterDimension).cluster = {abi.clusterSize, 1, 1};
+  if (abi.cooperative)
+    add(cuda::LaunchAttributeId::Cooperative).cooperative = 1;
+  if (abi.programmatic)
+    add(cuda::LaunchAttributeId::ProgrammaticStreamSerialization).programmaticStreamSerialization = 1;
+  cuda::LaunchConfig config = {x, y, z, abi.threads, 1, 1, shared, stream, attributes, count};
   return driver.launchKernelEx(&config, function, parameters, nullptr);
 }
 

@@ -72,6 +72,7 @@ enum class DeviceAttribute : int {
   ComputeCapabilityMajor = 75,
   ComputeCapabilityMinor = 76,
   MaxSharedBytesPerMultiprocessor = 81,
+  PageableMemoryAccess = 88,
   MaxSharedBytesPerBlockOptin = 97,
   ClusterLaunch = 120
 };
@@ -113,13 +114,14 @@ constexpr unsigned streamDefault = 0, streamNonBlocking = 1;
 constexpr unsigned eventDefault = 0, eventDisableTiming = 2;
 constexpr unsigned hostAllocPortable = 1, hostAllocDeviceMap = 2, hostAllocWriteCombined = 4;
 
-enum class LaunchAttributeId : int { ClusterDimension = 4, ProgrammaticStreamSerialization = 6 };
+enum class LaunchAttributeId : int { Cooperative = 2, ClusterDimension = 4, ProgrammaticStreamSerialization = 6 };
 union LaunchAttributeValue {
   char bytes[64];
   struct {
     unsigned x, y, z;
   } cluster;
   int programmaticStreamSerialization;
+  int cooperative;
 };
 struct LaunchAttribute {
   LaunchAttributeId id;

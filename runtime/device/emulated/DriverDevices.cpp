@@ -62,6 +62,7 @@ Result attributeOf(int *value, DeviceAttribute attribute, Device device) {
   case DeviceAttribute::ComputeCapabilityMinor: *value = capability % 10; break;
   case DeviceAttribute::MaxSharedBytesPerMultiprocessor: *value = int(d.maxSharedBytes()) + 1024; break;
   case DeviceAttribute::MaxSharedBytesPerBlockOptin: *value = int(d.maxSharedBytes()); break;
+  case DeviceAttribute::PageableMemoryAccess: *value = 0; break;
   case DeviceAttribute::ClusterLaunch: *value = capability >= 90; break;
   default: return Result::InvalidValue;
   }

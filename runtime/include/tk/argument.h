@@ -6,6 +6,7 @@
 // tk::f64(x) says otherwise, a bool is i1. An annotation of the parameter wins over all of this. Arguments don't own what they point to.
 #pragma once
 #include "tk/device.h"
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,17 +22,18 @@ TK_DTYPES(TK_DTYPE)
 /// One argument. Plain data that owns nothing, so that a launch allocates nothing: what `name`, `text` and pointers refer to must live until the call returns,
 /// which literals and temporaries of the call do.
 struct Argument {
-  enum class Kind : uint8_t { None, Bool, Int, UInt, Float, Pointer, Type, String, Function };
+  enum class Kind : uint8_t { None, Bool, Int, UInt, Float, Pointer, Type, String, Function, Tuple };
   Kind kind = Kind::None;
   bool typed = false;       // `type` fixes the scalar's type: it is neither folded nor narrowed
   DType type = DType::I32;  // of a typed scalar, of what a pointer points to, the value of a Type
-  uint64_t bits = 0;        // Bool, Int, UInt: the value; Float: the double's bits; Pointer: the address
+  uint64_t bits = 0;        // Bool, Int, UInt: the value; Float: the double's bits; Pointer: the address; Tuple: how many elements
   uint64_t bytes = 0;       // of a Pointer: how much memory there is, from the address on; 0: unknown
   enum class Memory : uint8_t { Unknown, Host, Device };
   Memory memory = Memory::Unknown;       // of a Pointer
   runtime::GpuDevice *device = nullptr;  // that owns Device memory
   const char *name = nullptr; // of the parameter, when given by name (tk::meta)
   const char *text = nullptr; // String: the value; Function: its name in the kernel's file
+  const Argument *elements = nullptr; // of a Tuple
 
   Argument() = default;
   Argument(std::nullptr_t) {}
@@ -99,6 +101,17 @@ template <typename T> Argument meta(const char *name, const T &value) {
   result.name = name;
   return result;
 }
+/// A tuple: `kernel.launch(stream, grid, tk::tuple(x, y), n)`. Elements may be tuples.
+template <size_t Count> struct TupleArgument {
+  std::array<Argument, Count> values;
+  operator Argument() const {
+    Argument result;
+    result.kind = Argument::Kind::Tuple, result.bits = Count, result.elements = values.data();
+    return result;
+  }
+};
+template <typename... Args> TupleArgument<sizeof...(Args)> tuple(const Args &...args) { return {{Argument(args)...}}; }
+
 /// A function of the kernel's file as a compile-time value.
 inline Argument function(const char *name) {
   Argument result;

@@ -11,9 +11,9 @@ using namespace tk::runtime;
 
 namespace {
 std::string keyOf(const Argument &argument, ParameterRule rule = {}) {
-  std::string key;
+  LaunchKey key;
   appendKey(key, rule, &argument);
-  return key;
+  return std::string(key.view());
 }
 } // namespace
 
@@ -28,10 +28,10 @@ TEST_CASE("C++ values as arguments", "[specialization]") {
   CHECK(Argument(1.5f).number() == 1.5);
   CHECK(Argument(true).kind == Argument::Kind::Bool);
   CHECK(Argument(7u).kind == Argument::Kind::UInt);
-  CHECK(Argument("relu").text == "relu");
+  CHECK(Argument("relu").text == std::string("relu"));
   CHECK(Argument(nullptr).kind == Argument::Kind::None);
   CHECK(f64(2).typed);
-  CHECK(meta("BLOCK", 1024).name == "BLOCK");
+  CHECK(meta("BLOCK", 1024).name == std::string("BLOCK"));
   CHECK(scalar(DType::U8, int64_t(3)).kind == Argument::Kind::UInt);
   Array array(DType::F16, {2});
   CHECK(Argument(array).type == DType::F16);
@@ -56,6 +56,13 @@ TEST_CASE("launches share code exactly when nothing that code depends on differs
   CHECK(keyOf(ptr<F32>(reinterpret_cast<void *>(64))) != keyOf(ptr<I32>(reinterpret_cast<void *>(64))));
   CHECK(keyOf("a") != keyOf("b"));
   CHECK(keyOf(function("a")) != keyOf("a"));
+  CHECK(keyOf(tuple(1, 2)) == keyOf(tuple(1, 3)));
+  CHECK(keyOf(tuple(1, 2)) != keyOf(tuple(2, 1)));
+  CHECK(keyOf(tuple(1, tuple(2, 3))) != keyOf(tuple(1, 2, 3)));
+  ParameterRule unfolded;
+  unfolded.foldOne = false;
+  CHECK(keyOf(1, unfolded) == keyOf(3, unfolded));
+  CHECK(keyOf(16, unfolded) != keyOf(3, unfolded));
   ParameterRule constant, plain, unaligned;
   constant.isConstexpr = true, plain.specialize = false, unaligned.alignment = false;
   CHECK(keyOf(2, constant) != keyOf(3, constant));
@@ -83,7 +90,10 @@ TEST_CASE("binding of arguments to parameters", "[specialization]") {
   auto bind = [&](std::vector<Argument> arguments) {
     std::vector<int64_t> values;
     options = {};
-    for (const Argument *argument : bindArguments("k", rules, arguments.data(), arguments.size(), options))
+    std::vector<const Argument *> bound(rules.size());
+    bindArguments("k", rules, arguments.data(), arguments.size(), bound.data(), options);
+    checkComplete("k", rules, bound.data());
+    for (const Argument *argument : bound)
       values.push_back(argument ? static_cast<int64_t>(argument->bits) : -1);
     return values;
   };
@@ -93,8 +103,14 @@ TEST_CASE("binding of arguments to parameters", "[specialization]") {
   // Launch options are no parameters.
   CHECK(bind({5, 6, meta("num_warps", 8), meta("BLOCK", 9), meta("enable_fp_fusion", true)}) == std::vector<int64_t>{5, 6, 9});
   CHECK((options.numWarps == 8 && options.numStages == 0 && options.fpFusion));
-  std::string plain, eight, fused;
-  LaunchOptions().appendKey(plain), options.appendKey(eight), options.fpFusion = false, options.appendKey(fused);
+  auto keyOfOptions = [](const LaunchOptions &options) {
+    LaunchKey key;
+    options.appendKey(key);
+    return std::string(key.view());
+  };
+  std::string plain = keyOfOptions({}), eight = keyOfOptions(options);
+  options.fpFusion = false;
+  std::string fused = keyOfOptions(options);
   CHECK((plain != eight && eight != fused && fused != plain));
   CHECK(contains(thrown([&] { bind({5, 6, meta("num_warps", 3)}); }), "launch option `num_warps` must be 1, 2, 4, 8, 16 or 32, found 3"));
   CHECK(contains(thrown([&] { bind({5, 6, meta("num_stages", 0)}); }), "launch option `num_stages` must lie between 1 and 16, found 0"));

@@ -1,0 +1,346 @@
+// tk::Kernel: a launch's arguments become a key, the key finds the code, and code that is not there yet is found in the disk cache or compiled.
+#include "runtime/CodeStore.h"
+#include "runtime/ForkSafety.h"
+#include "runtime/Hooks.h"
+#include "runtime/KernelImpl.h"
+#include "runtime/device/cpu/HostStream.h"
+#include <algorithm>
+#include <condition_variable>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+namespace tk {
+
+using namespace runtime;
+
+namespace runtime {
+struct Making {
+  std::string key;
+  pid_t process = getpid(); // a child after a fork can't wait for the parent's threads
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  const LoadedCode *code = nullptr;
+  std::exception_ptr failure;
+};
+} // namespace runtime
+
+Kernel::Impl::Impl(std::shared_ptr<Module::Impl> owner, const KernelDescription &description) : module(std::move(owner)), description(description), tune(description.tune) {
+  for (const ParameterDescription &parameter : description.parameters) {
+    rules.push_back(parameter);
+    parameterNames.push_back(parameter.name);
+    defaults.push_back(parameter.defaultValue ? std::optional(parameter.defaultValue->get()) : std::nullopt);
+  }
+}
+
+Kernel::Impl::~Impl() = default;
+
+size_t Kernel::Impl::parameterIndex(std::string_view parameter) const {
+  for (size_t i = 0; i < rules.size(); ++i)
+    if (rules[i].name == parameter)
+      return i;
+  throw Error(ErrorKind::User, fmt::format("`{}` has no parameter `{}`; it has {}", description.name, parameter, fmt::join(parameterNames, ", ")));
+}
+
+/// Checks that an array lies where the kernel runs.
+static void checkMemory(const Argument &argument, const std::string &parameter, GpuDevice *device) {
+  if (device && argument.memory == Argument::Memory::Host)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in host memory, but the stream is one of {}: copy it into a tk::DeviceArray",
+                                             parameter, device->properties().name));
+  if (argument.memory == Argument::Memory::Device && argument.device != device)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in the memory of {}, but the stream is one of {}", parameter,
+                                             argument.device->properties().name, device ? device->properties().name : "the host"));
+}
+
+void Kernel::Impl::apply(const TuneConfig &config, BoundLaunch &bound) const {
+  for (const auto &[parameter, value] : config.values) {
+    if (bound.arguments[parameter])
+      throw Error(ErrorKind::User, fmt::format("`{}`: parameter `{}` is given, but a tuned configuration chooses it", description.name, rules[parameter].name));
+    bound.computed[parameter] = value.get();
+    bound.arguments[parameter] = &bound.computed[parameter];
+  }
+#define LAUNCH_OPTION(field, text, type, otherwise) \
+  if (bound.options.field == type{})                \
+    bound.options.field = config.options.field;
+#include "runtime/LaunchOptions.def"
+#undef LAUNCH_OPTION
+}
+
+void Kernel::Impl::bind(const Stream &stream, const Grid &grid, const Argument *given, size_t count, BoundLaunch &bound, bool configured) {
+  bindArguments(description.name, rules, given, count, bound.arguments.data(), bound.options);
+  if (tune && configured)
+    apply(chooseConfig(*this, stream, grid, bound), bound);
+}
+
+void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
+  for (const Heuristic &heuristic : description.heuristics) {
+    const std::string &parameter = rules[heuristic.parameter].name;
+    if (bound.arguments[heuristic.parameter])
+      continue; // what the caller says
+    std::string error;
+    std::optional<Argument> value;
+    if (!heuristic.program.empty()) {
+      value = heuristic.program.run(bound.arguments.data(), bound.arguments.size(), error);
+      if (!value)
+        throw Error(ErrorKind::User, fmt::format("`{}`: the heuristic of parameter `{}` {}", description.name, parameter, error));
+    } else {
+      std::vector<StoredArgument> values = module->front().evaluate(description.name, parameter, bound.arguments.data(), bound.arguments.size());
+      if (values.size() != 1)
+        throw Error(ErrorKind::User, fmt::format("`{}`: the heuristic of parameter `{}` must give one value, found {}", description.name, parameter, values.size()));
+      value = values[0].get();
+      if (value->text || value->kind == Argument::Kind::Tuple)
+        throw Error(ErrorKind::User, fmt::format("`{}`: the heuristic of parameter `{}` must give a number, found {}", description.name, parameter, describe(*value)));
+    }
+    bound.computed[heuristic.parameter] = *value;
+    bound.arguments[heuristic.parameter] = &bound.computed[heuristic.parameter];
+  }
+}
+
+void Kernel::Impl::complete(GpuDevice *device, BoundLaunch &bound) {
+  if (!description.heuristics.empty()) {
+    for (size_t i = 0; i < rules.size(); ++i) // which heuristics may ask for; one of a parameter with a default wins over the default
+      if (!bound.arguments[i] && defaults[i] && std::none_of(description.heuristics.begin(), description.heuristics.end(), [&](const Heuristic &h) { return h.parameter == i; }))
+        bound.arguments[i] = &*defaults[i];
+    runHeuristics(bound);
+  }
+  bound.key.word(reinterpret_cast<uintptr_t>(device));
+  bound.options.appendKey(bound.key);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Argument *&argument = bound.arguments[i];
+    if (!argument && defaults[i])
+      argument = &*defaults[i];
+    if (!argument && !rules[i].hasDefault)
+      checkComplete(description.name, rules, bound.arguments.data()); // throws
+    if (argument && argument->memory != Argument::Memory::Unknown)
+      checkMemory(*argument, rules[i].name, device);
+    appendKey(bound.key, rules[i], argument);
+  }
+}
+
+/// Plain addresses may lie anywhere; the driver knows where. Asked once per specialization.
+void Kernel::Impl::checkResidence(GpuDevice &device, const BoundLaunch &bound) const {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Argument *argument = bound.arguments[i];
+    if (!argument || argument->kind != Argument::Kind::Pointer || argument->memory != Argument::Memory::Unknown || argument->bits == 0)
+      continue;
+    if (std::string where = device.foreign(argument->bits); !where.empty())
+      throw Error(ErrorKind::User, fmt::format("parameter `{}`: the address lies in {}, but the stream is one of {}", rules[i].name, where, device.properties().name));
+  }
+}
+
+LoadedCode Kernel::Impl::make(GpuDevice *device, const BoundLaunch &bound) {
+  if (device)
+    checkResidence(*device, bound);
+  const Hooks *hooks = currentHooks();
+  CompileReport report;
+  report.kernel = description.name, report.device = device ? device->properties().name : "CPU";
+  report.specialization = specializationText(rules, bound.arguments.data(), bound.options);
+  if (hooks && hooks->beforeCompile)
+    hooks->beforeCompile(report);
+  CodeStore store(*module, description, device);
+  try {
+    Obtained obtained = store.obtain(bound, report);
+    compiled += report.source == CompileReport::Source::Compiled;
+    LoadedCode result;
+    result.lines = std::move(obtained.lines);
+    CompiledCode &code = obtained.code;
+    if (device) {
+      GpuImage image{code.kind == CompiledCode::Kind::Ptx ? GpuImage::Kind::Ptx : GpuImage::Kind::Binary, std::move(code.bytes)};
+      result.abi = code.abi;
+      result.gpu = device->makeKernel(image, std::move(code.abi));
+    } else {
+      result.image = std::make_unique<CpuImage>(code.bytes, description.name);
+      result.cpu.entry = reinterpret_cast<CpuEntry>(result.image->symbol(code.abi.entry));
+      result.cpu.arenaBytes = code.abi.arenaBytes, result.cpu.spins = code.abi.spins;
+      result.abi = std::move(code.abi);
+    }
+    if (hooks && hooks->afterCompile)
+      hooks->afterCompile(report);
+    return result;
+  } catch (const Error &error) {
+    report.failure = error.what();
+    if (hooks && hooks->afterCompile)
+      hooks->afterCompile(report);
+    throw;
+  }
+}
+
+const LoadedCode &Kernel::Impl::obtain(GpuDevice *device, const BoundLaunch &bound) {
+  std::string_view key = bound.key.view();
+  uint64_t hash = bound.key.hash();
+  if (const auto *found = table.find(key, hash))
+    return **found;
+  std::shared_ptr<Making> mine;
+  for (;;) {
+    std::shared_ptr<Making> other;
+    {
+      std::lock_guard lock(tablesMutex());
+      if (const auto *found = table.find(key, hash))
+        return **found;
+      for (const auto &each : making)
+        if (each->key == key && each->process == getpid())
+          other = each;
+      if (!other) {
+        mine = std::make_shared<Making>();
+        mine->key = key;
+        making.push_back(mine);
+        break;
+      }
+    }
+    std::unique_lock lock(other->mutex);
+    other->changed.wait(lock, [&] { return other->done; });
+    if (other->failure)
+      std::rethrow_exception(other->failure);
+    return *other->code;
+  }
+  const LoadedCode *code = nullptr;
+  std::exception_ptr failure;
+  try {
+    auto loaded = std::make_unique<LoadedCode>(make(device, bound));
+    loaded->cpu.lines = &loaded->lines;
+    std::lock_guard lock(tablesMutex());
+    code = table.insert(key, hash, std::move(loaded)).get();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  {
+    std::lock_guard lock(tablesMutex());
+    std::erase(making, mine);
+  }
+  {
+    std::lock_guard lock(mine->mutex);
+    mine->done = true, mine->code = code, mine->failure = failure;
+  }
+  mine->changed.notify_all();
+  if (failure)
+    std::rethrow_exception(failure);
+  return *code;
+}
+
+void Kernel::Impl::fillSlots(const LoadedCode &code, const BoundLaunch &bound, uint64_t *slots) const {
+  for (const ArgumentSlot &slot : code.abi.slots) {
+    if (slot.isHidden())
+      continue;
+    const Argument *argument = bound.arguments[slot.param];
+    for (unsigned index : slot.path) {
+      if (!argument || argument->kind != Argument::Kind::Tuple || index >= argument->bits)
+        throw Error(ErrorKind::Internal, fmt::format("slot `{}` of `{}` does not match its argument", slot.name, description.name));
+      argument = &argument->elements[index];
+    }
+    if (!argument)
+      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, description.name));
+    *slots++ = slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name);
+  }
+}
+
+Grid Kernel::Impl::gridOf(const Grid &grid, const BoundLaunch &bound) {
+  if (grid.function)
+    return grid.function(grid.callable, Meta(this, bound.arguments.data()));
+  if (!grid.fromKernel)
+    return grid;
+  if (!description.hasGrid)
+    throw Error(ErrorKind::User, fmt::format("`{}` has no @tk.grid: give the grid with the launch", description.name));
+  int64_t extents[3] = {1, 1, 1};
+  auto set = [&](size_t axis, const Argument &value) {
+    if (value.kind != Argument::Kind::Int && value.kind != Argument::Kind::UInt)
+      throw Error(ErrorKind::User, fmt::format("`{}`: the grid's extent along axis {} must be an integer, found {}", description.name, axis, describe(value)));
+    extents[axis] = static_cast<int64_t>(value.bits);
+  };
+  if (description.grid.empty()) {
+    std::vector<StoredArgument> values = module->front().evaluate(description.name, "grid", bound.arguments.data(), bound.arguments.size());
+    for (size_t axis = 0; axis < std::min<size_t>(values.size(), 3); ++axis)
+      set(axis, values[axis].get());
+  }
+  for (size_t axis = 0; axis < description.grid.size(); ++axis) {
+    std::string error;
+    std::optional<Argument> value = description.grid[axis].run(bound.arguments.data(), bound.arguments.size(), error);
+    if (!value)
+      throw Error(ErrorKind::User, fmt::format("`{}`: the grid {}", description.name, error));
+    set(axis, *value);
+  }
+  return {extents[0], extents[1], extents[2]};
+}
+
+void Kernel::Impl::launch(const Stream &stream, const Grid &grid, const LoadedCode &code, const uint64_t *slots) const {
+  const Hooks *hooks = currentHooks();
+  LaunchReport report;
+  if (hooks) {
+    report.kernel = description.name.c_str(), report.grid = grid, report.stream = stream.handle();
+    if (hooks->beforeLaunch)
+      hooks->beforeLaunch(report);
+  }
+  std::array<int64_t, 3> extents = {grid.x, grid.y, grid.z};
+  if (GpuDevice *device = stream.device().implementation())
+    device->launch(*code.gpu, slots, extents, stream.handle());
+  else if (auto *queue = static_cast<HostStream *>(stream.handle()))
+    queue->enqueue([&code, values = std::vector<uint64_t>(slots, slots + code.abi.slots.size()), extents] { hostDevice().launch(code.cpu, values.data(), extents); });
+  else
+    hostDevice().launch(code.cpu, slots, extents);
+  if (hooks && hooks->afterLaunch)
+    hooks->afterLaunch(report);
+}
+
+int64_t Meta::operator[](const char *parameter) const {
+  auto &impl = *static_cast<const Kernel::Impl *>(kernel);
+  size_t index = impl.parameterIndex(parameter);
+  const Argument *argument = arguments[index];
+  if (!argument || (argument->kind != Argument::Kind::Int && argument->kind != Argument::Kind::UInt && argument->kind != Argument::Kind::Bool))
+    throw Error(ErrorKind::User, fmt::format("the grid asks for parameter `{}` of `{}`, which is {}, not an integer", parameter, impl.description.name,
+                                             argument ? describe(*argument) : "not given"));
+  return static_cast<int64_t>(argument->bits);
+}
+
+const std::string &Kernel::name() const { return impl->description.name; }
+const std::vector<std::string> &Kernel::parameters() const { return impl->parameterNames; }
+size_t Kernel::compiledCount() const { return impl->compiled; }
+
+void Kernel::launchList(const Stream &stream, const Grid &grid, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  BoundLaunch bound(impl->rules);
+  impl->bind(stream, grid, arguments, count, bound);
+  impl->complete(device, bound);
+  const LoadedCode &code = impl->obtain(device, bound);
+  StackArray<uint64_t, 64> slots(code.abi.slots.size());
+  impl->fillSlots(code, bound, slots.data());
+  impl->launch(stream, impl->gridOf(grid, bound), code, slots.data());
+}
+
+void Kernel::prepareList(const Stream &stream, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  BoundLaunch bound(impl->rules);
+  impl->bind(stream, Grid(), arguments, count, bound);
+  impl->complete(device, bound);
+  const LoadedCode &code = impl->obtain(device, bound);
+  if (device)
+    device->prepare(*code.gpu, stream.handle());
+}
+
+KernelResources Kernel::resourcesList(const Stream &stream, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  if (!device)
+    throw Error(ErrorKind::User, fmt::format("`{}`: code for the host has no resources to tell", name()));
+  BoundLaunch bound(impl->rules);
+  impl->bind(stream, Grid(), arguments, count, bound);
+  impl->complete(device, bound);
+  const LoadedCode &code = impl->obtain(device, bound);
+  GpuKernelUse use = device->useOf(*code.gpu);
+  return {use.registers, use.spillBytes, use.staticSharedBytes + static_cast<int>(code.abi.sharedBytes), static_cast<int>(code.abi.threads),
+          use.blocksPerMultiprocessor};
+}
+
+void Kernel::specialize(const std::string &parameter, Specialization policy) const {
+  size_t index = impl->parameterIndex(parameter);
+  ParameterRule &rule = impl->rules[index];
+  const ParameterRule &declared = impl->description.parameters[index];
+  rule.specialize = declared.specialize && policy != Specialization::None;
+  rule.alignment = declared.alignment && policy != Specialization::None;
+  rule.foldOne = declared.foldOne && policy == Specialization::Full;
+}
+
+void Kernel::specialize(Specialization policy) const {
+  for (const std::string &parameter : impl->parameterNames)
+    specialize(parameter, policy);
+}
+
+} // namespace tk

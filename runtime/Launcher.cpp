@@ -1,0 +1,86 @@
+// tk::Launcher: the bits of a launch, ready to be sent again and again.
+#include "runtime/KernelImpl.h"
+#include "tk/launcher.h"
+#include <fmt/format.h>
+
+namespace tk {
+
+using namespace runtime;
+
+struct Launcher::Impl {
+  std::shared_ptr<Kernel::Impl> kernel;
+  Stream stream;
+  const LoadedCode *code = nullptr;
+  std::vector<uint64_t> slots;
+  std::vector<std::string> keys; // what the code is made for, parameter by parameter
+};
+
+Launcher::Launcher(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Launcher::Launcher(Launcher &&) noexcept = default;
+Launcher &Launcher::operator=(Launcher &&) noexcept = default;
+Launcher::~Launcher() = default;
+
+static std::string keyOf(const ParameterRule &rule, const Argument *argument) {
+  LaunchKey key;
+  appendKey(key, rule, argument);
+  return std::string(key.view());
+}
+
+Launcher Kernel::launcherList(const Stream &stream, const Argument *arguments, size_t count) const {
+  GpuDevice *device = stream.device().implementation();
+  BoundLaunch bound(impl->rules);
+  impl->bind(stream, Grid(), arguments, count, bound);
+  impl->complete(device, bound);
+  auto result = std::make_unique<Launcher::Impl>();
+  result->kernel = impl, result->stream = stream;
+  result->code = &impl->obtain(device, bound);
+  result->slots.resize(result->code->abi.slots.size());
+  impl->fillSlots(*result->code, bound, result->slots.data());
+  for (size_t i = 0; i < bound.arguments.size(); ++i)
+    result->keys.push_back(keyOf(impl->rules[i], bound.arguments[i]));
+  if (device)
+    device->prepare(*result->code->gpu, stream.handle());
+  return Launcher(std::move(result));
+}
+
+void Launcher::launch(const Grid &grid) const {
+  if (grid.function || grid.fromKernel)
+    throw Error(ErrorKind::User, fmt::format("a launcher of `{}` takes its grid as numbers", impl->kernel->description.name));
+  impl->kernel->launch(impl->stream, grid, *impl->code, impl->slots.data());
+}
+
+void Launcher::set(const char *parameter, const Argument &value) { set(impl->kernel->parameterIndex(parameter), value); }
+
+void Launcher::set(size_t parameter, const Argument &value) {
+  Kernel::Impl &kernel = *impl->kernel;
+  if (parameter >= kernel.rules.size())
+    throw Error(ErrorKind::User, fmt::format("`{}` has {} parameters: there is no number {}", kernel.description.name, kernel.rules.size(), parameter));
+  const ParameterRule &rule = kernel.rules[parameter];
+  LaunchKey key;
+  appendKey(key, rule, &value);
+  if (key.view() != impl->keys[parameter])
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: {} is another specialization than the one this launcher of `{}` was made for: make another one",
+                                             rule.name, describe(value), kernel.description.name));
+  GpuDevice *device = impl->stream.device().implementation();
+  if (value.memory == Argument::Memory::Host ? device != nullptr : value.memory == Argument::Memory::Device && value.device != device)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array does not lie where this launcher of `{}` runs", rule.name, kernel.description.name));
+  bool found = false;
+  size_t visible = 0;
+  for (const ArgumentSlot &slot : impl->code->abi.slots) {
+    if (slot.isHidden())
+      continue;
+    if (slot.param == parameter) {
+      const Argument *element = &value;
+      for (unsigned index : slot.path)
+        element = &element->elements[index];
+      impl->slots[visible] = slotBits(*element, slot.dtype, slot.pointerDepth > 0, slot.name);
+      found = true;
+    }
+    ++visible;
+  }
+  if (!found)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` is a compile-time value of this launcher, or its code does not use it", rule.name,
+                                             kernel.description.name));
+}
+
+} // namespace tk

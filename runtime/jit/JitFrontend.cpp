@@ -1,0 +1,263 @@
+// The front end and the compiler as the runtime sees them (runtime/Frontend.h): source to description, a launch's arguments to code.
+#include "CompilerIdentity.h"
+#include "compiler/Compiler.h"
+#include "lang/sema/ParamSpecs.h"
+#include "runtime/ForkSafety.h"
+#include "runtime/Frontend.h"
+#include "runtime/cache/DiskCache.h"
+#include "runtime/jit/Containment.h"
+#include "runtime/jit/GpuTarget.h"
+#include "runtime/jit/Linker.h"
+#include "runtime/jit/Program.h"
+#include "tk/error.h"
+#include <fmt/format.h>
+
+namespace tk::jit {
+
+using namespace runtime;
+
+namespace {
+/// Things that are dear to make and serve one at a time: taken, used, put back. What was in use when something failed internally is not put back.
+template <typename T> class Pool {
+public:
+  std::unique_ptr<T> take() {
+    std::lock_guard lock(tablesMutex());
+    if (idle.empty())
+      return nullptr;
+    std::unique_ptr<T> result = std::move(idle.back());
+    idle.pop_back();
+    return result;
+  }
+  void give(std::unique_ptr<T> value) {
+    std::lock_guard lock(tablesMutex());
+    idle.push_back(std::move(value));
+  }
+
+private:
+  std::vector<std::unique_ptr<T>> idle;
+};
+
+/// Compilers serve all modules. They are never destroyed: threads may still compile when the process ends.
+Pool<compiler::Compiler> &compilers() {
+  static Pool<compiler::Compiler> &pool = *new Pool<compiler::Compiler>;
+  return pool;
+}
+
+class JitModule : public FrontendModule {
+public:
+  JitModule(std::string text, std::string name) : text(std::move(text)), name(std::move(name)) {
+    std::unique_ptr<Program> program;
+    contained([&] {
+      program = Program::fromText(this->text, this->name);
+      description = describeProgram(*program);
+    });
+    programs.give(std::move(program));
+  }
+  const ModuleDescription &describe() override { return description; }
+  CompiledCode compile(const CompileRequest &request) override;
+  std::vector<unsigned> prune(const std::string &kernel, const Argument *const *arguments, size_t count) override;
+  std::vector<StoredArgument> evaluate(const std::string &kernel, const std::string &which, const Argument *const *arguments, size_t count) override;
+
+private:
+  static ModuleDescription describeProgram(const Program &program);
+  std::vector<lang::ParamSpec> specsOf(const Program &program, const lang::ast::Function &kernel, const CompileRequest &request);
+
+  const std::string text, name;
+  ModuleDescription description;
+  Pool<Program> programs; // trees of the file: one serves one thread
+};
+
+class JitFrontend : public Frontend {
+public:
+  std::unique_ptr<FrontendModule> open(const std::string &text, const std::string &name) override { return std::make_unique<JitModule>(text, name); }
+};
+
+lang::ConstValue valueOf(const lang::ModuleScope &scope, const Argument &argument, const std::string &parameter) {
+  switch (argument.kind) {
+  case Argument::Kind::None: return lang::ConstValue();
+  case Argument::Kind::Bool: return lang::ConstValue(argument.bits != 0);
+  case Argument::Kind::Int: return lang::ConstValue::integer(static_cast<int64_t>(argument.bits));
+  case Argument::Kind::UInt:
+    return lang::ConstValue(lang::BigInt(static_cast<int64_t>(argument.bits >> 1)) * lang::BigInt(2) + lang::BigInt(static_cast<int64_t>(argument.bits & 1)));
+  case Argument::Kind::Float: return lang::ConstValue(argument.number());
+  case Argument::Kind::Type: return lang::ConstValue(lang::TypeValue{argument.type, 0, false});
+  case Argument::Kind::String: return lang::ConstValue::string(argument.text);
+  case Argument::Kind::Pointer: {
+    auto array = std::make_shared<lang::ArrayValue>();
+    array->dtype = argument.type, array->name = parameter;
+    return lang::ConstValue(std::shared_ptr<const lang::ArrayValue>(std::move(array)));
+  }
+  case Argument::Kind::Function: {
+    lang::Diagnostics diagnostics;
+    std::optional<lang::ConstValue> value = scope.lookup(argument.text, diagnostics);
+    if (!value || !value->get<lang::FunctionValue>())
+      throw Error(ErrorKind::User, fmt::format("parameter `{}`: `{}` is not a function of `{}`", parameter, argument.text, scope.file().name()));
+    return *value;
+  }
+  case Argument::Kind::Tuple: {
+    std::vector<lang::ConstValue> elements;
+    for (uint64_t i = 0; i < argument.bits; ++i)
+      elements.push_back(valueOf(scope, argument.elements[i], parameter));
+    return lang::ConstValue::tuple(std::move(elements));
+  }
+  }
+  return lang::ConstValue();
+}
+} // namespace
+
+/// A compile-time value as an argument, where there is a form for it.
+static std::optional<StoredArgument> argumentOf(const lang::ConstValue &value) {
+  if (value.isNone())
+    return StoredArgument(Argument());
+  if (auto *flag = value.get<bool>())
+    return StoredArgument(Argument(*flag));
+  if (auto *number = value.get<double>())
+    return StoredArgument(Argument(*number));
+  if (auto *text = value.asString())
+    return StoredArgument(Argument(*text));
+  if (auto integer = value.asInt64())
+    return StoredArgument(Argument(*integer));
+  if (auto *type = value.get<lang::TypeValue>(); type && !type->pointerDepth)
+    return StoredArgument(Argument(type->dtype));
+  return std::nullopt;
+}
+
+ModuleDescription JitModule::describeProgram(const Program &program) {
+  const lang::ModuleScope &scope = program.scope();
+  lang::Diagnostics diagnostics;
+  ModuleDescription module;
+  for (const lang::ast::Function *function : scope.kernels()) {
+    KernelDescription &kernel = module.kernels.emplace_back();
+    kernel.name = function->name;
+    kernel.closure = hashOf(scope.file().text());
+    lang::KernelDecorators decorators = lang::decoratorsOf(scope, *function, diagnostics);
+    for (size_t i = 0; i < function->params.size(); ++i) {
+      const lang::ast::Parameter &parameter = function->params[i];
+      ParameterDescription rule;
+      rule.name = parameter.name;
+      rule.hasDefault = parameter.defaultValue != nullptr;
+      rule.specialize = !decorators.doNotSpecialize[i];
+      rule.alignment = !decorators.doNotSpecializeOnAlignment[i];
+      std::optional<lang::Annotation> annotation = lang::annotationOf(scope, parameter, diagnostics);
+      rule.isConstexpr = annotation && annotation->isConstexpr;
+      if (parameter.defaultValue)
+        if (std::optional<lang::ConstValue> value = lang::HostEvaluator(&scope, diagnostics).evaluate(*parameter.defaultValue, scope.file()))
+          rule.defaultValue = argumentOf(*value);
+      kernel.parameters.push_back(std::move(rule));
+    }
+  }
+  if (diagnostics.hasErrors())
+    throw Error(ErrorKind::User, diagnostics.render());
+  return module;
+}
+
+std::vector<unsigned> JitModule::prune(const std::string &, const Argument *const *, size_t) { return {}; }
+std::vector<StoredArgument> JitModule::evaluate(const std::string &, const std::string &, const Argument *const *, size_t) { return {}; }
+
+std::vector<lang::ParamSpec> JitModule::specsOf(const Program &program, const lang::ast::Function &kernel, const CompileRequest &request) {
+  const lang::ModuleScope &scope = program.scope();
+  lang::Diagnostics diagnostics;
+  lang::KernelDecorators decorators = lang::decoratorsOf(scope, kernel, diagnostics);
+  std::vector<lang::ParamSpec> specs;
+  for (size_t i = 0; i < request.count; ++i) {
+    const Argument *argument = request.arguments[i];
+    const lang::ast::Parameter &parameter = kernel.params[i];
+    std::optional<lang::Annotation> annotation = lang::annotationOf(scope, parameter, diagnostics);
+    lang::SpecializeOptions options;
+    options.specialize = !decorators.doNotSpecialize[i], options.alignment = !decorators.doNotSpecializeOnAlignment[i];
+    if (request.rules) {
+      const ParameterRule &rule = (*request.rules)[i];
+      options.specialize = rule.specialize, options.alignment = rule.alignment, options.foldOne = rule.foldOne;
+    }
+    std::optional<lang::ConstValue> value;
+    if (argument)
+      value = valueOf(scope, *argument, parameter.name);
+    else if (parameter.defaultValue)
+      value = lang::HostEvaluator(&scope, diagnostics).evaluate(*parameter.defaultValue, scope.file());
+    if (diagnostics.hasErrors())
+      throw Error(ErrorKind::User, diagnostics.render());
+    if (!value)
+      throw Error(ErrorKind::User, fmt::format("`{}`: parameter `{}` is missing", kernel.name, parameter.name));
+    if (argument && argument->kind == Argument::Kind::Pointer)
+      options.addressDivisibility = argument->bits % 16 == 0 ? 16 : 1;
+    if (argument && argument->kind == Argument::Kind::Tuple)
+      options.elementAddresses = [argument](size_t index) { return argument->elements[index].bits % 16 == 0 ? 16u : 1u; };
+    if (argument && argument->typed && (!annotation || (!annotation->isConstexpr && !annotation->type))) {
+      annotation.emplace();
+      annotation->type = lang::TypeValue{argument->type, 0, false};
+    }
+    std::string error;
+    std::optional<lang::ParamSpec> spec = lang::specializeParam(*value, annotation, options, error);
+    if (!spec)
+      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` {}", parameter.name, kernel.name, error));
+    specs.push_back(std::move(*spec));
+  }
+  return specs;
+}
+
+CompiledCode JitModule::compile(const CompileRequest &request) {
+  std::unique_ptr<Program> program = programs.take();
+  std::unique_ptr<compiler::Compiler> compiler = compilers().take();
+  CompiledCode code;
+  try {
+    contained([&] {
+      if (!program)
+        program = Program::fromText(text, name);
+      const lang::ast::Function &kernel = program->kernel(request.kernel);
+      std::vector<lang::ParamSpec> specs = specsOf(*program, kernel, request);
+      if (!compiler)
+        compiler = std::make_unique<compiler::Compiler>();
+      compiler::Options options;
+      options.numWarps = request.options.numWarps, options.numStages = request.options.numStages, options.fpFusion = request.options.fpFusion;
+      options.maxRegisters = request.options.maxRegisters;
+      if (request.architecture)
+        options.target = targetOf(request.architecture);
+      lang::Diagnostics diagnostics;
+      compiler::CompiledKernel compiled = compiler->compile(program->scope(), request.kernel, specs, options, diagnostics);
+      if (compiled.object.empty())
+        throw Error(diagnostics.hasErrors() ? ErrorKind::User : ErrorKind::Internal,
+                    diagnostics.hasErrors() ? diagnostics.render() : fmt::format("compiling `{}` gave no code and no message", request.kernel));
+      code.abi = std::move(compiled.abi);
+      code.abi.cooperative = request.options.cooperative, code.abi.programmatic = request.options.programmatic;
+      if (compiled.objectKind == compiler::ObjectKind::Elf) {
+        code.kind = CompiledCode::Kind::SharedObject;
+        code.bytes = linkShared({compiled.object}, request.kernel);
+      } else {
+        code.kind = compiled.objectKind == compiler::ObjectKind::Ptx ? CompiledCode::Kind::Ptx : CompiledCode::Kind::Cubin;
+        code.bytes = std::move(compiled.object);
+      }
+    });
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::User) { // in a state that nobody knows, so not even destroyed
+      (void)compiler.release();
+      (void)program.release();
+    }
+    if (compiler)
+      compilers().give(std::move(compiler));
+    if (program)
+      programs.give(std::move(program));
+    throw;
+  } catch (...) { // such as a lack of memory: as above
+    (void)compiler.release();
+    (void)program.release();
+    throw;
+  }
+  compilers().give(std::move(compiler));
+  programs.give(std::move(program));
+  return code;
+}
+
+static Frontend &jitFrontend() {
+  static Frontend &instance = *new JitFrontend;
+  return instance;
+}
+
+/// Linked into a program, the front end is known from its start.
+[[maybe_unused]] static const bool registered = (registerFrontend(jitFrontend()), true);
+
+} // namespace tk::jit
+
+/// Of libtkc_jit, for the runtime that loads it: null when the runtime is of another build.
+extern "C" __attribute__((visibility("default"))) tk::runtime::Frontend *tkc_jit_frontend(const char *identity) {
+  return std::string_view(identity) == TKC_COMPILER_IDENTITY ? &tk::jit::jitFrontend() : nullptr;
+}
