@@ -15,7 +15,7 @@ std::string problem(std::string_view name, int64_t value) {
     return fmt::format("must be 1, found {}: tiles that are spread over several blocks are not available yet", value);
   if (name == "maxnreg" && (value < 16 || value > 255))
     return fmt::format("must lie between 16 and 255, found {}", value);
-  if ((name == "enable_fp_fusion" || name == "launch_cooperative_grid" || name == "launch_pdl") && value != 0 && value != 1)
+  if ((name == "enable_fp_fusion" || name == "launch_cooperative_grid" || name == "launch_pdl" || name == "debug") && value != 0 && value != 1)
     return fmt::format("must be true or false, found {}", value);
   return "";
 }

@@ -49,9 +49,9 @@ void Launcher::launch(const Grid &grid) const {
   impl->kernel->launch(impl->stream, grid, *impl->code, impl->slots.data());
 }
 
-void Launcher::set(const char *parameter, const Argument &value) { set(impl->kernel->parameterIndex(parameter), value); }
+void Launcher::set(const char *parameter, const Argument &value) { setIndex(impl->kernel->parameterIndex(parameter), value); }
 
-void Launcher::set(size_t parameter, const Argument &value) {
+void Launcher::setIndex(size_t parameter, const Argument &value) {
   Kernel::Impl &kernel = *impl->kernel;
   if (parameter >= kernel.rules.size())
     throw Error(ErrorKind::User, fmt::format("`{}` has {} parameters: there is no number {}", kernel.description.name, kernel.rules.size(), parameter));

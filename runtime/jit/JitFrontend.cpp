@@ -1,6 +1,7 @@
 // The front end and the compiler as the runtime sees them (runtime/Frontend.h): source to description, a launch's arguments to code.
 #include "CompilerIdentity.h"
 #include "compiler/Compiler.h"
+#include "lang/sema/HostPrograms.h"
 #include "lang/sema/ParamSpecs.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Frontend.h"
@@ -145,6 +146,11 @@ ModuleDescription JitModule::describeProgram(const Program &program) {
           rule.defaultValue = argumentOf(*value);
       kernel.parameters.push_back(std::move(rule));
     }
+    kernel.hasGrid = decorators.hasGrid;
+    for (const lang::ast::Expr *expression : decorators.grid)
+      if (std::optional<std::vector<std::string>> programs = lang::compileHostResults(scope, *function, *expression))
+        for (std::string &program : *programs)
+          kernel.grid.emplace_back(std::move(program));
   }
   if (diagnostics.hasErrors())
     throw Error(ErrorKind::User, diagnostics.render());
@@ -209,7 +215,7 @@ CompiledCode JitModule::compile(const CompileRequest &request) {
         compiler = std::make_unique<compiler::Compiler>();
       compiler::Options options;
       options.numWarps = request.options.numWarps, options.numStages = request.options.numStages, options.fpFusion = request.options.fpFusion;
-      options.maxRegisters = request.options.maxRegisters;
+      options.maxRegisters = request.options.maxRegisters, options.debug = request.options.debug;
       if (request.architecture)
         options.target = targetOf(request.architecture);
       lang::Diagnostics diagnostics;

@@ -25,12 +25,15 @@ public:
   /// or divisible by 16, an address that was.
   void set(const char *parameter, const Argument &value);
   /// The same by the parameter's index, which saves finding the name.
-  void set(size_t parameter, const Argument &value);
+  template <typename Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0> void set(Index parameter, const Argument &value) {
+    setIndex(static_cast<size_t>(parameter), value);
+  }
 
   struct Impl;
   explicit Launcher(std::unique_ptr<Impl> impl);
 
 private:
+  void setIndex(size_t parameter, const Argument &value);
   std::unique_ptr<Impl> impl;
 };
 

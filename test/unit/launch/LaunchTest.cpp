@@ -18,13 +18,16 @@ def scale(x, out, n, a, BLOCK: constexpr = 64):
     i = program_id(0) * BLOCK + arange(0, BLOCK)
     store(out + i, load(x + i, mask=i < n) * a, mask=i < n)
 
+@triton.jit
 def count(out, n):
     store(out, load(out) + n)
 
+@triton.jit
 def pair(t, n, BLOCK: constexpr):
     i = arange(0, BLOCK)
     store(t[1] + i, load(t[0] + i, mask=i < n) + t[2], mask=i < n)
 
+@triton.jit
 def doubt(x):
     device_assert(load(x) > 0, "must be positive")
 )";
@@ -179,8 +182,10 @@ TEST_CASE("a stream of the host works in order, beside its caller") {
   // What goes wrong comes to light when it is waited for, once.
   Kernel doubt = kernelOf("doubt");
   float bad = -1;
-  doubt.launch(stream, grid(1), &bad);
-  CHECK(contains(thrown(ErrorKind::User, [&] { stream.synchronize(); }), "kernels.tk:19: must be positive"));
+  doubt.launch(stream, grid(1), &bad); // without debug=True no code
+  stream.synchronize();
+  doubt.launch(stream, grid(1), &bad, meta("debug", true));
+  CHECK(contains(thrown(ErrorKind::User, [&] { stream.synchronize(); }), "kernels.tk:21: must be positive"));
   CHECK(thrown([&] { stream.synchronize(); }).empty());
   DeviceArray array(Device(), DType::I64, {1});
   kernel.launch(stream, grid(1), array, 7);
