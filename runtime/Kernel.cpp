@@ -4,6 +4,7 @@
 #include "runtime/Hooks.h"
 #include "runtime/KernelImpl.h"
 #include "runtime/device/cpu/HostStream.h"
+#include "runtime/tune/KernelTuning.h"
 #include <algorithm>
 #include <condition_variable>
 #include <fmt/format.h>
@@ -26,12 +27,21 @@ struct Making {
 };
 } // namespace runtime
 
-Kernel::Impl::Impl(std::shared_ptr<Module::Impl> owner, const KernelDescription &description) : module(std::move(owner)), description(description), tune(description.tune) {
+Kernel::Impl::Impl(std::shared_ptr<Module::Impl> owner, const KernelDescription &description) : module(std::move(owner)), description(description) {
   for (const ParameterDescription &parameter : description.parameters) {
     rules.push_back(parameter);
     parameterNames.push_back(parameter.name);
     defaults.push_back(parameter.defaultValue ? std::optional(parameter.defaultValue->get()) : std::nullopt);
   }
+  if (description.tune)
+    setTuning(*description.tune);
+}
+
+void Kernel::Impl::setTuning(TuneDescription tuned) {
+  auto made = std::make_unique<KernelTuning>(*this, std::move(tuned));
+  std::lock_guard lock(tablesMutex());
+  tuning.store(made.get(), std::memory_order_release);
+  tunings.push_back(std::move(made));
 }
 
 Kernel::Impl::~Impl() = default;
@@ -67,10 +77,10 @@ void Kernel::Impl::apply(const TuneConfig &config, BoundLaunch &bound) const {
 #undef LAUNCH_OPTION
 }
 
-void Kernel::Impl::bind(const Stream &stream, const Grid &grid, const Argument *given, size_t count, BoundLaunch &bound, bool configured) {
+void Kernel::Impl::bind(const Stream &stream, const Grid *grid, const Argument *given, size_t count, BoundLaunch &bound, bool configured) {
   bindArguments(description.name, rules, given, count, bound.arguments.data(), bound.options);
-  if (tune && configured)
-    apply(chooseConfig(*this, stream, grid, bound), bound);
+  if (KernelTuning *tuned = tuning.load(std::memory_order_acquire); tuned && configured)
+    apply(tuned->choose(stream, grid, bound), bound);
 }
 
 void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
@@ -298,18 +308,20 @@ size_t Kernel::compiledCount() const { return impl->compiled; }
 void Kernel::launchList(const Stream &stream, const Grid &grid, const Argument *arguments, size_t count) const {
   GpuDevice *device = stream.device().implementation();
   BoundLaunch bound(impl->rules);
-  impl->bind(stream, grid, arguments, count, bound);
+  impl->bind(stream, &grid, arguments, count, bound);
   impl->complete(device, bound);
   const LoadedCode &code = impl->obtain(device, bound);
   StackArray<uint64_t, 64> slots(code.abi.slots.size());
   impl->fillSlots(code, bound, slots.data());
+  if (KernelTuning *tuned = impl->tuning.load(std::memory_order_acquire); tuned && tuned->zeroes())
+    tuned->zero(stream, bound.arguments.data());
   impl->launch(stream, impl->gridOf(grid, bound), code, slots.data());
 }
 
 void Kernel::prepareList(const Stream &stream, const Argument *arguments, size_t count) const {
   GpuDevice *device = stream.device().implementation();
   BoundLaunch bound(impl->rules);
-  impl->bind(stream, Grid(), arguments, count, bound);
+  impl->bind(stream, nullptr, arguments, count, bound);
   impl->complete(device, bound);
   const LoadedCode &code = impl->obtain(device, bound);
   if (device)
@@ -321,7 +333,7 @@ KernelResources Kernel::resourcesList(const Stream &stream, const Argument *argu
   if (!device)
     throw Error(ErrorKind::User, fmt::format("`{}`: code for the host has no resources to tell", name()));
   BoundLaunch bound(impl->rules);
-  impl->bind(stream, Grid(), arguments, count, bound);
+  impl->bind(stream, nullptr, arguments, count, bound);
   impl->complete(device, bound);
   const LoadedCode &code = impl->obtain(device, bound);
   GpuKernelUse use = device->useOf(*code.gpu);

@@ -49,10 +49,7 @@ struct BoundLaunch {
 /// One specialization that is being made: others wait for it.
 struct Making;
 
-/// The configuration of a kernel that is tuned, for these arguments: known, or measured now. What `bound` points to lives as long as the kernel.
-/// See runtime/tune/.
-const TuneConfig &chooseConfig(Kernel::Impl &kernel, const Stream &stream, const Grid &grid, const BoundLaunch &bound);
-
+class KernelTuning; // runtime/tune/
 } // namespace runtime
 
 struct Kernel::Impl {
@@ -64,11 +61,13 @@ struct Kernel::Impl {
   std::vector<runtime::ParameterRule> rules;
   std::vector<std::string> parameterNames;
   std::vector<std::optional<Argument>> defaults; // those that an argument can express
-  std::optional<runtime::TuneDescription> tune;  // of the file, or of Kernel::tune
+  std::atomic<runtime::KernelTuning *> tuning{nullptr}; // of the file, or of Kernel::tune; null: there are no configurations
   std::atomic<size_t> compiled{0};
 
-  /// Everything but the key. `configured`: a tuned kernel's configuration is chosen and filled in.
-  void bind(const Stream &stream, const Grid &grid, const Argument *given, size_t count, runtime::BoundLaunch &bound, bool configured = true);
+  /// Takes the place of the configurations before.
+  void setTuning(runtime::TuneDescription description);
+  /// Everything but the key. `configured`: a tuned kernel's configuration is chosen and filled in. `grid`: null where none is given.
+  void bind(const Stream &stream, const Grid *grid, const Argument *given, size_t count, runtime::BoundLaunch &bound, bool configured = true);
   void apply(const runtime::TuneConfig &config, runtime::BoundLaunch &bound) const;
   /// After the configuration: heuristics, defaults, checks, the key.
   void complete(runtime::GpuDevice *device, runtime::BoundLaunch &bound);
@@ -84,7 +83,8 @@ private:
   void checkResidence(runtime::GpuDevice &device, const runtime::BoundLaunch &bound) const;
 
   runtime::CodeTable<std::unique_ptr<const runtime::LoadedCode>> table;
-  std::vector<std::shared_ptr<runtime::Making>> making; // guarded by tablesMutex()
+  std::vector<std::shared_ptr<runtime::Making>> making;        // guarded by tablesMutex()
+  std::vector<std::unique_ptr<runtime::KernelTuning>> tunings; // all that there were: launches may still use them; guarded by tablesMutex()
 };
 
 } // namespace tk

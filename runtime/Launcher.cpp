@@ -1,6 +1,7 @@
 // tk::Launcher: the bits of a launch, ready to be sent again and again.
-#include "runtime/KernelImpl.h"
 #include "tk/launcher.h"
+#include "runtime/KernelImpl.h"
+#include "runtime/tune/KernelTuning.h"
 #include <fmt/format.h>
 
 namespace tk {
@@ -12,6 +13,8 @@ struct Launcher::Impl {
   Stream stream;
   const LoadedCode *code = nullptr;
   std::vector<uint64_t> slots;
+  const KernelTuning *zeroing = nullptr; // which has arrays that each launch must find zeroed
+  std::vector<Argument> arguments;       // then: one per parameter
   std::vector<std::string> keys; // what the code is made for, parameter by parameter
 };
 
@@ -29,7 +32,7 @@ static std::string keyOf(const ParameterRule &rule, const Argument *argument) {
 Launcher Kernel::launcherList(const Stream &stream, const Argument *arguments, size_t count) const {
   GpuDevice *device = stream.device().implementation();
   BoundLaunch bound(impl->rules);
-  impl->bind(stream, Grid(), arguments, count, bound);
+  impl->bind(stream, nullptr, arguments, count, bound);
   impl->complete(device, bound);
   auto result = std::make_unique<Launcher::Impl>();
   result->kernel = impl, result->stream = stream;
@@ -38,6 +41,11 @@ Launcher Kernel::launcherList(const Stream &stream, const Argument *arguments, s
   impl->fillSlots(*result->code, bound, result->slots.data());
   for (size_t i = 0; i < bound.arguments.size(); ++i)
     result->keys.push_back(keyOf(impl->rules[i], bound.arguments[i]));
+  if (KernelTuning *tuned = impl->tuning.load(std::memory_order_acquire); tuned && tuned->zeroes()) {
+    result->zeroing = tuned;
+    for (const Argument *argument : bound.arguments)
+      result->arguments.push_back(argument ? *argument : Argument());
+  }
   if (device)
     device->prepare(*result->code->gpu, stream.handle());
   return Launcher(std::move(result));
@@ -46,6 +54,12 @@ Launcher Kernel::launcherList(const Stream &stream, const Argument *arguments, s
 void Launcher::launch(const Grid &grid) const {
   if (grid.function || grid.fromKernel)
     throw Error(ErrorKind::User, fmt::format("a launcher of `{}` takes its grid as numbers", impl->kernel->description.name));
+  if (impl->zeroing) {
+    std::vector<const Argument *> pointers;
+    for (const Argument &argument : impl->arguments)
+      pointers.push_back(&argument);
+    impl->zeroing->zero(impl->stream, pointers.data());
+  }
   impl->kernel->launch(impl->stream, grid, *impl->code, impl->slots.data());
 }
 
@@ -78,6 +92,8 @@ void Launcher::setIndex(size_t parameter, const Argument &value) {
     }
     ++visible;
   }
+  if (found && impl->zeroing)
+    impl->arguments[parameter] = value;
   if (!found)
     throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` is a compile-time value of this launcher, or its code does not use it", rule.name,
                                              kernel.description.name));

@@ -1,5 +1,6 @@
 // See TrialArrays.h.
 #include "runtime/tune/TrialArrays.h"
+#include "runtime/device/cpu/HostStream.h"
 #include "tk/error.h"
 #include <algorithm>
 #include <cmath>
@@ -63,7 +64,7 @@ std::string differenceOf(const std::string &name, const Array &first, const Arra
 
 void zeroArrays(const Stream &stream, const std::vector<TrialArray> &arrays) {
   GpuDevice *gpu = stream.device().implementation();
-  bool waited = false;
+  auto *queue = gpu ? nullptr : static_cast<HostStream *>(stream.handle());
   for (const TrialArray &array : arrays) {
     if (!array.zero || !array.address)
       continue;
@@ -73,10 +74,11 @@ void zeroArrays(const Stream &stream, const std::vector<TrialArray> &arrays) {
       gpu->fill(array.address, 0, array.bytes, stream.handle());
       continue;
     }
-    if (!waited)
-      stream.synchronize();
-    waited = true;
-    std::memset(reinterpret_cast<void *>(array.address), 0, array.bytes);
+    auto fill = [address = array.address, bytes = array.bytes] { std::memset(reinterpret_cast<void *>(address), 0, bytes); };
+    if (queue)
+      queue->enqueue(fill);
+    else
+      fill();
   }
 }
 
@@ -152,6 +154,8 @@ void TrialArrays::prepare() {
     if (copy && !copy->array.zero)
       copy->putBack();
   zeroArrays(stream, arrays);
+  if (!gpu)
+    stream.synchronize(); // so that it is not part of the run's time
 }
 
 std::string TrialArrays::difference() {

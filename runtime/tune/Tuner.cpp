@@ -267,9 +267,12 @@ TunerResult Tuner::run() {
   compileAndTry();
   if (left.empty()) {
     std::string text;
-    for (size_t i = 0; i < trials.size(); ++i)
+    bool alike = true; // a mistake in the launch, and none of the configurations
+    for (size_t i = 0; i < trials.size(); ++i) {
       text += fmt::format("\n  {}: {}", trials[i]->text(), result.outcomes[i].failure);
-    throw Error(ErrorKind::User, fmt::format("no configuration of {} works:{}", options.what, text));
+      alike &= result.outcomes[i].failure == result.outcomes[0].failure;
+    }
+    throw Error(ErrorKind::User, fmt::format("no configuration of {} works:{}", options.what, alike ? " " + result.outcomes[0].failure : text));
   }
   giveUpSlow(true);
   for (double part = 0.125; part < 1 && left.size() > 1 && !timeIsUp(); part *= 2) {

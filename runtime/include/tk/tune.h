@@ -46,15 +46,16 @@ TuneOptions tuneOptions();
 /// What a tuning found.
 struct TuneReport {
   struct Trial {
-    Config config;
-    double seconds = 0;  // median; infinite for one that failed
+    Config config;       // its integers
+    std::string text;    // all of it: "BLOCK=64 num_warps=4"
+    double seconds = 0;  // median; infinite for one that was not measured
     std::string failure; // why it was dropped
   };
   std::string kernel, device;
   std::vector<std::pair<std::string, std::string>> key;
   std::vector<Trial> trials; // as configured
-  size_t best = 0;
-  bool fromFile = false;
+  size_t best = 0;           // of them
+  bool fromFile = false;     // nothing was measured: a result was found
 };
 
 } // namespace tk
