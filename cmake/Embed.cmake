@@ -3,7 +3,7 @@
 #   struct EmbeddedFile { const char *name; const char *text; unsigned long size; };
 #   extern const EmbeddedFile NAME[]; extern const unsigned long NAMECount;
 #
-# `name` is the file's name without folders. Bytes are written as numbers, so that any text can stand there.
+# `name` is the file's name without folders. Bytes are written as numbers, so that anything can stand there.
 set(arrays "")
 set(table "")
 set(index 0)
@@ -14,8 +14,8 @@ foreach(file IN LISTS FILES)
   math(EXPR size "${digits} / 2")
   string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  string(APPEND arrays "static const char text${index}[] = {\n${bytes}0x00};\n")
-  string(APPEND table "  {\"${name}\", text${index}, ${size}},\n")
+  string(APPEND arrays "static const unsigned char text${index}[] = {\n${bytes}0x00};\n")
+  string(APPEND table "  {\"${name}\", reinterpret_cast<const char *>(text${index}), ${size}},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 string(REGEX REPLACE "::[^:]*$" "" space "${NAME}")

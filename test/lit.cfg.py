@@ -1,5 +1,5 @@
 # How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %source the
-# project's, %bin that of its programs, %S the test's own.
+# project's, %bin that of its programs, %cc and %cxx compilers, %S the test's own.
 import os
 import sys
 import lit.formats
@@ -19,6 +19,10 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%samples", os.path.join(config.tkc_source, "samples")))
 config.substitutions.append(("%source", config.tkc_source))
 config.substitutions.append(("%bin", config.tkc_bin))
+# The compilers that built this, for programs that use it, and the emulated GPU in the place of NVIDIA's driver.
+config.substitutions.append(("%cxx", config.tkc_cxx))
+config.substitutions.append(("%cc", config.tkc_cc))
+config.substitutions.append(("%emulated-cuda", config.tkc_emulated_cuda))
 
 # A test may say `REQUIRES: tk-opt`, or `UNSUPPORTED: quick` to be left out of `tools/dev test --quick`.
 for name in ("tkc", "tk-opt"):

@@ -1,8 +1,8 @@
 // See Linker.h.
 //
-// A linker that was written to be a program ends the process on some errors (its `fatal`). Before it does, it asks LLVM's crash recovery whether somebody else takes
-// over; our programs are linked with that question replaced (--wrap in cmake/TkcLibraries.cmake) by one that throws. As in Containment.cpp the exception passes
-// through code without destructors being run, so that what the linker had allocated is lost.
+// A linker that was written to be a program ends the process on some errors (its `fatal`). Before it does, it asks LLVM's crash recovery whether somebody else
+// takes over; our programs are linked with that question replaced (--wrap in cmake/TkcLibraries.cmake) by one that throws. As in Containment.cpp the exception
+// passes through code without destructors being run, so that what the linker had allocated is lost.
 #include "runtime/jit/Linker.h"
 #include "lld/Common/CommonLinkerContext.h"
 #include "lld/Common/Driver.h"

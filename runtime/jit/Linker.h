@@ -1,7 +1,7 @@
 // Object files to one object file or to a shared object, in memory: LLVM's linker as a library. No LLVM type appears here.
 //
-// The linker keeps its state in globals, so that links of a process take turns; a shared object of one kernel takes about a millisecond. Thread-safe. Inputs are
-// files in memory where the system has them, the output is one in the folder for temporary files (TMPDIR). The same input gives the same bytes.
+// The linker keeps its state in globals, so that links of a process take turns; a shared object of one kernel takes about a millisecond. Thread-safe. Inputs
+// are files in memory where the system has them, the output is one in the folder for temporary files (TMPDIR). The same input gives the same bytes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,8 +17,8 @@ std::string linkRelocatable(const std::vector<std::string_view> &objects);
 /// object's own definition. What the objects refer to and don't define is left to the program that loads it. `name` becomes its DT_SONAME, which debuggers and
 /// profilers show; empty: none. Throws as linkRelocatable does.
 ///
-/// To load it from memory: memfd_create, write, dlopen of /proc/self/fd/N. dlopen takes a path that is already loaded for the same object whatever the file holds by
-/// now, so N must not be used again while it is loaded: keep it open, or vary the path.
+/// To load it from memory: memfd_create, write, dlopen of /proc/self/fd/N. dlopen takes a path that is already loaded for the same object whatever the file
+/// holds by now, so N must not be used again while it is loaded: keep it open, or vary the path.
 std::string linkShared(const std::vector<std::string_view> &objects, const std::string &name = {});
 
 } // namespace tk::jit

@@ -3,6 +3,7 @@
 #include "lang/syntax/Parser.h"
 #include "runtime/Environment.h"
 #include "runtime/device/cuda/Assembler.h"
+#include "tools/tkc/CompileObject.h"
 #include "tools/tkc/Containment.h"
 #include "tools/tkc/Failure.h"
 #include "tools/tkc/KernelChoice.h"
@@ -21,6 +22,7 @@ struct CompileOptions {
   std::string file, emit, output;
   bool help = false;
   KernelChoice choice;
+  ObjectOptions object;
   std::optional<bool> remarks; // as JSON
   compiler::Options compile;
 };
@@ -32,14 +34,32 @@ Verb verbOf(CompileOptions &options) {
           "compile FILE [options]",
           "compiles a kernel ahead of time, or shows a stage of it",
           "A signature lists the parameters in order: types with what is known of them (*fp32:16 is a pointer divisible by 16, i32:16 such an integer) and "
-          "constants, by place or by name:\n"
+          "constants, by place or by name, and may end in launch options (num_warps=8):\n"
           "  --signature '*fp32:16, *fp32:16, i32, i32, i32, BLOCK=1024'\n"
-          "Without one the types of an @tk.example are used.\n",
+          "Without one the types of an @tk.example are used.\n\n"
+          "An object to link into C and C++ programs, with a typed function a kernel and code for several devices:\n"
+          "  tkc compile softmax.tk --target sm_80,sm_90a,x86-64-v3 --signature '...' -o softmax.o --header softmax.h\n"
+          "It chooses the device's best code and the first signature that fits the arguments, and needs libc alone. Several targets, several --signature, --header, "
+          "--name or --grid ask for such an object. --kernel, --name and --grid hold for all signatures, or, where one stands several times, for the signatures "
+          "behind it.\n",
           {
-              {"--kernel", "NAME", "which kernel of the file", [&](const std::string &value) { options.choice.kernel = value; }},
-              {"--target", "TARGET", "cpu (default: this machine), x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a",
+              {"--kernel", "NAME", "which kernel of the file",
+               [&](const std::string &value) {
+                 options.choice.kernel = value;
+                 options.object.add(ObjectOption::Kernel, value);
+               }},
+              {"--target", "TARGETS",
+               "cpu (default: this machine), x86-64-v3, x86-64-v4, cuda (the GPU found here) or a GPU as in sm_90a; several, joined by commas, for an object",
                [&](const std::string &value) { options.compile.target = value; }},
-              {"--signature", "TEXT", "the parameters' types and constants", [&](const std::string &value) { options.choice.signature = value; }},
+              {"--signature", "TEXT", "the parameters' types and constants; several for an object",
+               [&](const std::string &value) {
+                 options.choice.signature = value;
+                 options.object.add(ObjectOption::Signature, value);
+               }},
+              {"--name", "NAME", "the C function's name; default: the kernel's", [&](const std::string &value) { options.object.add(ObjectOption::Name, value); }},
+              {"--grid", "EXPRS", "the grid as one to three expressions over the parameters, as in 'cdiv(n, BLOCK)'; default: @tk.grid, else the function takes it",
+               [&](const std::string &value) { options.object.add(ObjectOption::Grid, value); }},
+              {"--header", "FILE", "write the C and C++ header of the object there", [&](const std::string &value) { options.object.header = value; }},
               {"--example", "N", "take the types of the Nth @tk.example",
                [&](const std::string &value) { options.choice.example = numberOf("--example", value, 1, 1000000); }},
               {"--emit", "STAGE", "tokens, ast, tt, tt-opt, ttg, llvm, asm, bin; default: bin with -o, else asm",
@@ -69,6 +89,18 @@ Verb verbOf(CompileOptions &options) {
               {"--strict-triton", "", "note every extension of the language that is used", [&](const std::string &) { options.compile.strictTriton = true; }},
               {"--time-passes", "", "print how long each pass took", [&](const std::string &) { options.compile.timePasses = true; }},
           }};
+}
+
+ObjectRequestOptions objectRequest(const CompileOptions &options) {
+  if (!options.emit.empty() && options.emit != "bin")
+    throw Failure(Status::Usage, fmt::format("`--emit {}` shows one kernel for one target and one signature: it goes with none of several targets, several "
+                                             "`--signature`, `--header`, `--name` and `--grid`",
+                                             options.emit));
+  if (options.remarks)
+    throw Failure(Status::Usage, "`--remarks` is about one target and one signature: leave out `--header`, `--name` and `--grid`");
+  if (options.output.empty() || options.output == "-")
+    throw Failure(Status::Usage, "an object needs `-o FILE`");
+  return {options.file, options.output, options.choice.example, options.compile};
 }
 
 bool toStandardOutput(const CompileOptions &options) { return options.output.empty() || options.output == "-"; }
@@ -138,6 +170,8 @@ int compileVerb(const std::vector<std::string> &arguments) {
   if (left.size() != 1)
     throw Failure(Status::Usage, left.empty() ? "no file given: `tkc compile FILE`" : fmt::format("expected one file, found also `{}`", left[1]));
   options.file = left[0];
+  if (options.object.isWanted() || options.compile.target.find(',') != std::string::npos)
+    return compileObject(options.object, objectRequest(options));
   if (options.emit.empty())
     options.emit = options.output.empty() ? "asm" : "bin";
   options.compile.target = compileTarget(options.compile.target);
@@ -153,7 +187,9 @@ int compileVerb(const std::vector<std::string> &arguments) {
   setReproducer("tkc compile --emit " + options.emit + (options.choice.signature ? " --signature '" + *options.choice.signature + "'" : ""),
                 std::string(program->scope().file().text()));
   const lang::ast::Function &kernel = program->kernel(options.choice.kernel);
-  std::vector<lang::ParamSpec> specs = specsFor(options.choice, *program, kernel);
+  runtime::LaunchOptions launch;
+  std::vector<lang::ParamSpec> specs = specsFor(options.choice, *program, kernel, &launch);
+  applyLaunchOptions(launch, options.compile);
   compiler::Compiler compiler;
   compiler::Remarks remarks;
   options.compile.remarks = options.remarks ? &remarks : nullptr;

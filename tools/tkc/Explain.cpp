@@ -95,13 +95,15 @@ void findUse(Explanation &result) {
 Explanation explain(const ExplainOptions &options, const jit::Program &program, const lang::ast::Function &kernel) {
   Explanation result;
   result.kernel = kernel.name, result.target = options.compile.target;
-  std::vector<lang::ParamSpec> specs = specsFor(options.choice, program, kernel);
+  runtime::LaunchOptions launch;
+  std::vector<lang::ParamSpec> specs = specsFor(options.choice, program, kernel, &launch);
   for (size_t i = 0; i < specs.size(); ++i)
     result.signature += fmt::format("{}{}: {}", i ? ", " : "", kernel.params[i].name, lang::describe(specs[i]));
   compiler::Compiler compiler;
   lang::Diagnostics diagnostics;
   compiler::Options compile = options.compile;
   compile.remarks = &result.remarks;
+  applyLaunchOptions(launch, compile);
   result.compiled = compiler.compile(program.scope(), kernel.name, specs, compile, diagnostics);
   std::string messages = diagnostics.render();
   if (result.compiled.object.empty())

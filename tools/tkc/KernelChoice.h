@@ -1,6 +1,8 @@
 // Which kernel of a file is meant, with which examples, and for which types when nothing is launched.
 #pragma once
+#include "compiler/Compiler.h"
 #include "lang/sema/ParamSpecs.h"
+#include "runtime/LaunchOptions.h"
 #include "runtime/jit/Program.h"
 #include <optional>
 #include <string>
@@ -14,8 +16,13 @@ struct KernelChoice {
   int64_t example = 1;
 };
 
-/// What is known of the parameters. Throws Failure: Usage for a wrong signature or when nothing says the types, Diagnostics for errors in the decorators.
-std::vector<lang::ParamSpec> specsFor(const KernelChoice &choice, const jit::Program &program, const lang::ast::Function &kernel);
+/// What is known of the parameters; `launch` gets the launch options that the signature names. Throws Failure: Usage for a wrong signature or when nothing says
+/// the types, Diagnostics for errors in the decorators.
+std::vector<lang::ParamSpec> specsFor(const KernelChoice &choice, const jit::Program &program, const lang::ast::Function &kernel,
+                                      runtime::LaunchOptions *launch = nullptr);
+
+/// Those that are given replace what the command line says.
+void applyLaunchOptions(const runtime::LaunchOptions &launch, compiler::Options &options);
 
 /// Takes a kernel's name off the end of `FILE:KERNEL`, where there is no file of this name. Empty: none is given.
 std::string kernelOf(std::string &file);

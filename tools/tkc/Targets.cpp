@@ -63,7 +63,7 @@ void checkHost(const std::string &target) {
 
 bool isGpuTarget(const std::string &target) {
   if (target.find(',') != std::string::npos)
-    throw Failure(Status::Usage, "several targets at once are not supported yet: name one");
+    throw Failure(Status::Usage, "several targets at once are for objects (`tkc compile FILE --target LIST -o FILE`): name one");
   if (cpu::parseTarget(target))
     return false;
   std::vector<std::string> names = allNames();

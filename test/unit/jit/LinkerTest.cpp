@@ -1,8 +1,8 @@
 // Compiled kernels as shared objects that dlopen takes from memory, and what the linker refuses.
+#include "runtime/jit/Linker.h"
 #include "Catch.h"
 #include "compiler/Compiler.h"
 #include "lang/sema/ParamSpecs.h"
-#include "runtime/jit/Linker.h"
 #include "runtime/jit/Program.h"
 #include "test/unit/runtime/Thrown.h"
 #include <dlfcn.h>
