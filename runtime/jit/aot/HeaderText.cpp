@@ -3,6 +3,7 @@
 #include "runtime/jit/aot/Tables.h"
 #include "tk/error.h"
 #include <algorithm>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <set>
 
@@ -73,6 +74,17 @@ bool isIdentifier(const std::string &name) {
   return good && !reservedWords().contains(name);
 }
 
+/// Whether the C library has a function of this name, which the object's would take the place of in the whole program.
+bool isLibraryFunction(const std::string &name) {
+  Dl_info place = {};
+  void *address = dlsym(RTLD_DEFAULT, name.c_str());
+  if (!address || !dladdr(address, &place) || !place.dli_fname)
+    return false;
+  std::string file = place.dli_fname;
+  file.erase(0, file.rfind('/') + 1);
+  return file.starts_with("libc.") || file.starts_with("libm.");
+}
+
 const char *numberType(DType dtype) {
   switch (dtype) {
   case DType::I1: return "bool";
@@ -141,6 +153,9 @@ std::string declarations(const Function &function) {
   const FunctionRequest &request = *function.request;
   if (!isIdentifier(request.name))
     throw Error(ErrorKind::User, fmt::format("`{}` can't be a C function's name: give one with `--name`", request.name));
+  for (const char *suffix : {"", "_prepare", "_unload"})
+    if (isLibraryFunction(request.name + suffix))
+      throw Error(ErrorKind::User, fmt::format("`{}{}` is a function of the C library: give another name with `--name`", request.name, suffix));
   std::set<std::string> taken;
   for (const Parameter &parameter : function.interface.parameters)
     taken.insert(parameter.name);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "cuda.h"
 #include <pthread.h>
+#include <string.h>
 
 static float *x, *y, *z;
 
@@ -31,7 +32,8 @@ static void captures(void) {
   call("cuStreamSynchronize", stream, 0, 0, 0);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  const char *capability = count > 1 ? arguments[1] : "9.0";
   pthread_t threads[4];
   x = arrayOf(1024, 1, 1), y = arrayOf(1024, 2, 1), z = arrayOf(1024, 0, 0);
   tk_aot_status status = vector_add_prepare(tk_aot_cuda(0));
@@ -39,7 +41,7 @@ int main(void) {
   CHECK(vector_add(tk_aot_auto(), x, y, z, 1024) == TK_AOT_OK && z[1] == 5); /* on the CPU, where the arrays lie */
   if (status == TK_AOT_OK) {
     void *host[3] = {x, y, z};
-    cudaStart(9, 0);
+    cudaStart(atoi(capability), atoi(strchr(capability, '.') + 1));
     for (int i = 0; i < 3; ++i) {
       void *copy = cudaMemory(4096);
       cudaIn(copy, host[i], 4096);
