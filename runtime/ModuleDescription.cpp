@@ -2,11 +2,13 @@
 //
 //   tkc-module 1
 //   kernel "matmul" 12 0123abcd             name, line, closure; what follows up to the next kernel is of this one
+//   problem "line 12: ..."                  what is wrong with the kernel's decorators
 //   parameter cdsa "BLOCK"                  c constexpr, d has a default, s specialized, a by alignment; - for none
 //   default int 1024                        of the parameter above: none, bool, int, uint, float, type, string, function; `i64 int 3` for a typed scalar
 //   grid "..."                              one program; without one: there is a grid that only the front end evaluates
 //   heuristic 4 "..."                       parameter, program or nothing
 //   tune 4039000000000000 4059000000000000 prunes     warm-up and repetition in ms, as the bits of a double; prunes or keeps
+//   unknown "line 3: ..."                   why the configurations are not known
 //   key 0 1 2                               and zero, restore: parameters
 //   config num_warps 4 num_stages 2         options that are given
 //   value 3 int 64                          of the configuration above: parameter, value
@@ -71,6 +73,8 @@ std::string programLine(const std::string &what, const StackProgram &program) {
 void append(std::string &text, const TuneDescription &tune) {
   text += fmt::format("tune {:016x} {:016x} {}\n", bitsOf(tune.warmupMs), bitsOf(tune.repMs), tune.prunes ? "prunes" : "keeps");
   text += numbersLine("key", tune.key) + numbersLine("zero", tune.resetToZero) + numbersLine("restore", tune.restoreValue);
+  if (!tune.problem.empty())
+    text += fmt::format("unknown {}\n", quoted(tune.problem));
   for (const TuneConfig &config : tune.configs) {
     text += fmt::format("config{}\n", optionsText(config.options));
     for (const auto &[parameter, value] : config.values)
@@ -80,6 +84,8 @@ void append(std::string &text, const TuneDescription &tune) {
 
 void append(std::string &text, const KernelDescription &kernel) {
   text += fmt::format("kernel {} {} {}\n", quoted(kernel.name), kernel.line, quoted(kernel.closure));
+  if (!kernel.problem.empty())
+    text += fmt::format("problem {}\n", quoted(kernel.problem));
   for (const ParameterDescription &parameter : kernel.parameters) {
     std::string flags = fmt::format("{}{}{}{}", parameter.isConstexpr ? "c" : "", parameter.hasDefault ? "d" : "", parameter.specialize ? "s" : "",
                                     parameter.alignment ? "a" : "");
@@ -143,6 +149,8 @@ public:
       readFunction(line);
     else if (module.kernels.empty())
       return false;
+    else if (what == "problem")
+      line.string(kernel().problem);
     else if (what == "parameter")
       readParameter(line);
     else if (what == "default")
@@ -204,7 +212,9 @@ private:
   }
   bool readOfTune(std::string_view what, TextLine &line) {
     TuneDescription &tune = *kernel().tune;
-    if (what == "config") {
+    if (what == "unknown") {
+      line.string(tune.problem);
+    } else if (what == "config") {
       readOptions(line, tune.configs.emplace_back().options);
     } else if (what == "value" && !tune.configs.empty()) {
       auto &[index, value] = tune.configs.back().values.emplace_back();

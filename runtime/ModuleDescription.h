@@ -51,6 +51,7 @@ struct TuneDescription {
   std::vector<unsigned> resetToZero;  // pointer parameters, zeroed before each trial
   std::vector<unsigned> restoreValue; // pointer parameters, restored after each trial
   double warmupMs = 25, repMs = 100;
+  std::string problem; // why the configurations are not known: "line 12: ...". Then there are none, and launches give the values themselves
   bool prunes = false; // has early_config_prune or perf_model: asks Frontend::prune
 };
 
@@ -63,6 +64,7 @@ struct KernelDescription {
   bool hasGrid = false;           // there is an @tk.grid, perhaps one that only the front end can evaluate
   std::vector<Heuristic> heuristics;
   std::optional<TuneDescription> tune;
+  std::string problem; // what is wrong in its decorators and annotations, so that it can't be launched: "line 12: ...", several lines. Empty: nothing
 };
 
 /// Where a function of the file stands, so that lines inside code can be kept relative to it.

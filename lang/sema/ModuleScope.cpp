@@ -265,6 +265,11 @@ SourceRange definitionRange(const ModuleScope &scope, const std::string &name) {
   return entry.function ? entry.function->nameRange : entry.classNode ? entry.classNode->nameRange : entry.value ? entry.value->range : SourceRange{};
 }
 
+Definition definitionOf(const ModuleScope &scope, const std::string &name) {
+  auto it = scope.impl().entries.find(name);
+  return it == scope.impl().entries.end() ? Definition() : Definition{it->second.function, it->second.classNode, it->second.value};
+}
+
 std::string decoratorName(const ast::Expr &decorator) {
   auto *call = ast::dyn<ast::Call>(&decorator);
   std::string name = dottedName(call ? *call->callee : decorator);

@@ -55,6 +55,8 @@ TuneDescription anyTune(std::mt19937_64 &random, size_t parameters) {
   TuneDescription tune;
   tune.warmupMs = static_cast<double>(random() % 100) / 7, tune.repMs = static_cast<double>(random() % 100);
   tune.prunes = random() % 2;
+  if (random() % 4 == 0)
+    tune.problem = anyText(random);
   tune.key = anyIndices(random, parameters), tune.resetToZero = anyIndices(random, parameters), tune.restoreValue = anyIndices(random, parameters);
   for (size_t n = random() % 4; n > 0; --n) {
     TuneConfig &config = tune.configs.emplace_back();
@@ -74,6 +76,8 @@ ModuleDescription anyModule(std::mt19937_64 &random) {
   for (size_t n = random() % 4; n > 0; --n) {
     KernelDescription &kernel = module.kernels.emplace_back();
     kernel.name = anyText(random), kernel.closure = anyText(random), kernel.line = static_cast<unsigned>(random());
+    if (random() % 4 == 0)
+      kernel.problem = anyText(random);
     for (size_t p = random() % 6; p > 0; --p) {
       ParameterDescription &parameter = kernel.parameters.emplace_back();
       parameter.name = anyText(random);
@@ -110,6 +114,7 @@ TEST_CASE("a module's description reads back") {
       const KernelDescription &a = module.kernels[k], &b = read.kernels[k];
       REQUIRE(a.name == b.name);
       REQUIRE(a.closure == b.closure);
+      REQUIRE(a.problem == b.problem);
       REQUIRE(a.line == b.line);
       REQUIRE(a.hasGrid == b.hasGrid);
       REQUIRE(a.grid.size() == b.grid.size());
@@ -135,6 +140,7 @@ TEST_CASE("a module's description reads back") {
       if (!a.tune)
         continue;
       REQUIRE(a.tune->key == b.tune->key);
+      REQUIRE(a.tune->problem == b.tune->problem);
       REQUIRE(a.tune->resetToZero == b.tune->resetToZero);
       REQUIRE(a.tune->restoreValue == b.tune->restoreValue);
       REQUIRE(a.tune->warmupMs == b.tune->warmupMs);

@@ -79,7 +79,7 @@ int64_t anyInteger(std::mt19937_64 &random) {
   switch (random() % 4) {
   case 0: return static_cast<int64_t>(random() % 41) - 20;
   case 1: return static_cast<int64_t>(random());
-  case 2: return static_cast<int64_t>(uint64_t(1) << random() % 64) + static_cast<int64_t>(random() % 3) - 1;
+  case 2: return static_cast<int64_t>((uint64_t(1) << random() % 64) + random() % 3 - 1);
   default: return static_cast<int64_t>(random()) >> random() % 64;
   }
 }

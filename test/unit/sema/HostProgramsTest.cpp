@@ -29,7 +29,7 @@ Value array() { return {Argument::pointer(nullptr, DType::F32), ConstValue(std::
 int64_t anyInteger(std::mt19937_64 &random) {
   switch (random() % 6) {
   case 0: return static_cast<int64_t>(random());
-  case 1: return static_cast<int64_t>(uint64_t(1) << random() % 64) + static_cast<int64_t>(random() % 3) - 1;
+  case 1: return static_cast<int64_t>((uint64_t(1) << random() % 64) + random() % 3 - 1);
   case 2: return static_cast<int64_t>(random()) >> random() % 64;
   default: return static_cast<int64_t>(random() % 41) - 20;
   }
