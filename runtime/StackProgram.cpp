@@ -27,7 +27,8 @@ TkProgramValue valueOf(const Argument *argument) {
       return {TkValueText, 0, 0};
     return {TkValueInt, static_cast<int64_t>(argument->bits), 0};
   case Kind::Float: return {TkValueFloat, 0, argument->number()};
-  case Kind::String: return {TkValueText, 0, 0};
+  case Kind::String:
+  case Kind::Tuple: return {TkValueText, 0, 0};
   case Kind::Pointer:
   case Kind::Type:
   case Kind::Function: break;

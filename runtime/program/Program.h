@@ -90,7 +90,7 @@ typedef enum TkProgramKind {
   TkValueInt,
   TkValueFloat,
   TkValueOther, /* an array, a dtype, a function: true and not None, and nothing else can be done with it */
-  TkValueText   /* a string: not None, and nothing else can be done with it */
+  TkValueText   /* a string or tuple: not None, and nothing else can be done with it */
 } TkProgramKind;
 
 typedef struct TkProgramValue {

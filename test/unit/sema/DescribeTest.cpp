@@ -65,28 +65,28 @@ std::string replaced(const std::string &from, const std::string &to) {
 TEST_CASE("a closure changes with what the kernel reaches") {
   std::string base = closure(text);
   CHECK(base.size() == 32);
-  CHECK(closure(replaced("x * SCALE", "x - SCALE")) != base);              // a helper, through a default and a combine function
-  CHECK(closure(replaced("constexpr(2.0)", "constexpr(3.0)")) != base);    // a constant that a helper reads
-  CHECK(closure(replaced("N = 4", "N = 5")) != base);                      // one that a constexpr_function and a table read
-  CHECK(closure(replaced("n * N", "n + N")) != base);                      // the constexpr_function
-  CHECK(closure(replaced("a + leaf(b)", "a - leaf(b)")) != base);          // the combine function
-  CHECK(closure(replaced("(1, N)", "(2, N)")) != base);                    // the table
+  CHECK(closure(replaced("x * SCALE", "x - SCALE")) != base);           // a helper, through a default and a combine function
+  CHECK(closure(replaced("constexpr(2.0)", "constexpr(3.0)")) != base); // a constant that a helper reads
+  CHECK(closure(replaced("N = 4", "N = 5")) != base);                   // one that a constexpr_function and a table read
+  CHECK(closure(replaced("n * N", "n + N")) != base);                   // the constexpr_function
+  CHECK(closure(replaced("a + leaf(b)", "a - leaf(b)")) != base);       // the combine function
+  CHECK(closure(replaced("(1, N)", "(2, N)")) != base);                 // the table
   CHECK(closure(replaced("FN: constexpr = leaf", "FN: constexpr = other")) != base);
-  CHECK(closure(replaced("cols < n)", "cols <= n)")) != base);             // the kernel
+  CHECK(closure(replaced("cols < n)", "cols <= n)")) != base); // the kernel
   CHECK(closure(replaced("@jit", "@jit(do_not_specialize=[\"n\"])")) != base);
-  CHECK(closure(replaced("    v = load", "\n    v = load")) != base);      // lines within the function
-  CHECK(closure(text, "k", "a.py") != base);                               // the other dialect
+  CHECK(closure(replaced("    v = load", "\n    v = load")) != base); // lines within the function
+  CHECK(closure(text, "k", "a.py") != base);                          // the other dialect
 }
 
 TEST_CASE("a closure keeps what does not matter") {
   std::string base = closure(text);
-  CHECK(closure(replaced("return y", "return y + 1")) == base);            // another function
+  CHECK(closure(replaced("return y", "return y + 1")) == base); // another function
   CHECK(closure(replaced("# a comment", "# another")) == base);
   CHECK(closure(replaced("\nimport math", "\n# comment\n\nimport math\nimport torch\n")) == base);
-  CHECK(closure(replaced("N = 4", "N = 2 + 2")) == base);                  // constants count by value
-  CHECK(closure(replaced("cdiv(n, 64)", "cdiv(n, 128)")) == base);         // launches
+  CHECK(closure(replaced("N = 4", "N = 2 + 2")) == base);          // constants count by value
+  CHECK(closure(replaced("cdiv(n, 64)", "cdiv(n, 128)")) == base); // launches
   CHECK(closure(replaced("randn(fp32, 64)", "zeros(fp32, 64)")) == base);
-  CHECK(closure(replaced("\"cuda\"", "\"cpu\"")) == base);                 // not reached
+  CHECK(closure(replaced("\"cuda\"", "\"cpu\"")) == base); // not reached
   CHECK(closure(replaced("FN: constexpr = combine", "FN: constexpr = other")) == base);
   // Everything in another order.
   std::string moved = replaced("def leaf(x):\n    return x * SCALE\n", "");
@@ -122,7 +122,8 @@ TEST_CASE("closures of less usual references") {
   CHECK_FALSE(differ("v = 1\ndef k(x):\n    v = 3\n    store(x, v)\n", "v = 2\ndef k(x):\n    v = 3\n    store(x, v)\n"));
   CHECK_FALSE(differ("x = 1\ndef k(x):\n    store(x, 1)\n", "x = 2\ndef k(x):\n    store(x, 1)\n"));
   CHECK_FALSE(differ("i = 1\ndef k(x):\n    for i in range(3):\n        store(x, i)\n", "i = 2\ndef k(x):\n    for i in range(3):\n        store(x, i)\n"));
-  CHECK(differ("v = 1\ndef k(x):\n    if x is None:\n        v = 3\n    store(x, v)\n", "v = 2\ndef k(x):\n    if x is None:\n        v = 3\n    store(x, v)\n"));
+  CHECK(
+      differ("v = 1\ndef k(x):\n    if x is None:\n        v = 3\n    store(x, v)\n", "v = 2\ndef k(x):\n    if x is None:\n        v = 3\n    store(x, v)\n"));
   CHECK(differ("v = 1\ndef k(x):\n    v = v + 1\n    store(x, v)\n", "v = 2\ndef k(x):\n    v = v + 1\n    store(x, v)\n"));
 }
 
@@ -200,7 +201,8 @@ TEST_CASE("every sample is described, the same way each time") {
     std::string error;
     std::shared_ptr<SourceFile> file = SourceFile::read(entry.path().string(), error);
     REQUIRE(file);
-    runtime::ModuleDescription first = described(std::string(file->text()), file->name()), second = described("\n" + std::string(file->text()), "elsewhere.tk"), read;
+    runtime::ModuleDescription first = described(std::string(file->text()), file->name()), second = described("\n" + std::string(file->text()), "elsewhere.tk"),
+                               read;
     REQUIRE(first.kernels.size() == second.kernels.size());
     CHECK(!first.kernels.empty());
     for (size_t i = 0; i < first.kernels.size(); ++i) {
