@@ -67,6 +67,7 @@ public:
   /// Throws Error(Device) when the file can't be written.
   size_t exportTo(const std::string &file, const std::function<bool(const Entry &)> &wanted = {});
   /// Adds a file's entries that aren't here yet. How many. Everything in the file is checked before anything is added.
+  /// Beyond the cap, the first ones go again.
   /// Throws Error(User) for a file that isn't whole or isn't such a file, Error(Device) when it can't be read or the entries can't be written.
   size_t importFrom(const std::string &file);
 
