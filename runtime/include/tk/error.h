@@ -14,7 +14,8 @@ enum class ErrorKind {
   Internal // a fault of tk itself
 };
 
-class Error : public std::runtime_error {
+/// Visible in every library, so that all of a process catch the same type.
+class __attribute__((visibility("default"))) Error : public std::runtime_error {
 public:
   Error(ErrorKind kind, const std::string &text) : std::runtime_error(text), errorKind(kind) {}
   ErrorKind kind() const noexcept { return errorKind; }
