@@ -1,5 +1,5 @@
 # How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %source the
-# project's, %bin that of its programs, %cc and %cxx compilers, %S the test's own.
+# project's, %bin and %lib those of its programs and libraries, %cc and %cxx compilers, %S the test's own.
 import os
 import sys
 import lit.formats
@@ -23,6 +23,7 @@ config.substitutions.append(("%bin", config.tkc_bin))
 config.substitutions.append(("%cxx", config.tkc_cxx))
 config.substitutions.append(("%cc", config.tkc_cc))
 config.substitutions.append(("%emulated-cuda", config.tkc_emulated_cuda))
+config.substitutions.append(("%lib", os.path.join(os.path.dirname(config.tkc_bin), "lib")))
 
 # A test may say `REQUIRES: tk-opt`, or `UNSUPPORTED: quick` to be left out of `tools/dev test --quick`.
 for name in ("tkc", "tk-opt"):

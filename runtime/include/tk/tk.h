@@ -4,6 +4,7 @@
 #include "tk/array.h"
 #include "tk/benchmark.h"
 #include "tk/device.h"
+#include "tk/dlpack.h"
 #include "tk/dtype.h"
 #include "tk/error.h"
 #include "tk/grid.h"
