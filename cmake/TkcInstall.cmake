@@ -26,6 +26,7 @@ endforeach()
 configure_file(cmake/copyright.in ${PROJECT_BINARY_DIR}/package/copyright @ONLY)
 install(FILES LICENSE README.md CHANGELOG.md ${PROJECT_BINARY_DIR}/package/copyright DESTINATION ${documents})
 
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packages hold no tests
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tkc)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})

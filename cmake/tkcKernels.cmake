@@ -3,7 +3,7 @@
 #   tk_add_kernels(program FILES scale.tk softmax.tk SIGNATURES "*fp32:16, *fp32:16, i32, BLOCK=1024" TARGETS x86-64-v3 sm_90a)
 #
 # For each file NAME.tk it runs `tkc compile`, adds the object to the target `program`, and gives its sources NAME.h, which declares a C function a kernel. The
-# files are compiled again when they, or tkc, change. The objects carry what launches them; they need no library of tkc's.
+# files are compiled again when they, or tkc, change. The objects carry what launches them; they need the C library alone.
 #
 #   FILES       .tk files, relative to the current source folder
 #   SIGNATURES  one or more, as `tkc compile --signature` takes them; they hold for every file
@@ -49,7 +49,6 @@ function(tk_add_kernels target)
     list(APPEND arguments --grid ${grid})
   endif()
 
-  find_package(Threads REQUIRED)
   set(made "")
   foreach(file IN LISTS ARG_FILES)
     get_filename_component(source ${file} ABSOLUTE)
@@ -70,5 +69,4 @@ function(tk_add_kernels target)
   add_custom_target(${target}-kernels-${number} DEPENDS ${made})
   add_dependencies(${target} ${target}-kernels-${number})
   target_include_directories(${target} PRIVATE ${ARG_HEADER_DIR})
-  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
 endfunction()

@@ -91,7 +91,7 @@ template <typename Managed> const Managed &present(const Managed *tensor) {
 } // namespace
 
 ArrayView viewOf(const dlpack::Tensor &tensor) {
-  if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.shape))
+  if (tensor.rank < 0 || tensor.rank > 64 || (tensor.rank > 0 && !tensor.shape))
     throw Error(ErrorKind::User, fmt::format("a malformed DLPack tensor: rank {}{}", tensor.rank, tensor.shape ? "" : ", no shape"));
   ArrayView view;
   view.dtype = typeOf(tensor.dtype);

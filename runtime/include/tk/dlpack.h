@@ -4,7 +4,7 @@
 //   DLManagedTensor *given = tk::toDLPack(std::move(array));   // its consumer calls given->deleter(given)
 //
 // The structs are declared here, under names of our own, so that no header of DLPack's is needed; their layout is the ABI's.
-// Nothing here synchronizes: producer and consumer agree on a stream.
+// Nothing here synchronizes: producer and consumer agree on a stream. Whether a kernel writes to a tensor that is read-only is the caller's to know.
 #pragma once
 #include "tk/argument.h"
 #include "tk/device.h"

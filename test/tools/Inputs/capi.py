@@ -128,7 +128,7 @@ fails(1, "`BLOCK`", lambda: call(tk.tk_kernel_launch, kernel, stream, tk.tk_grid
 
 # Threads that compile and launch at once.
 results = []
-threads = [threading.Thread(target=lambda k=k: results.append(all(add(300 + k, 1 << (4 + k % 4), tk.tk_grid_of_kernel()) for _ in range(10)))) for k in range(8)]
+threads = [threading.Thread(target=lambda k=k: results.append(all(add(300 + k, 1 << (4 + k % 4), tk.tk_grid_of(20, 1, 1)) for _ in range(10)))) for k in range(8)]
 for thread in threads:
     thread.start()
 for thread in threads:
@@ -145,7 +145,7 @@ capsule = new(make(tk.tk_array_to_dlpack, array).value, b"dltensor", None)
 tensor = get(capsule, b"dltensor")
 x, out = Argument(), (c.c_int32 * 6)()
 call(tk.tk_from_dlpack, tensor, c.byref(x))
-call(tk.tk_kernel_launch, kernel, stream, tk.tk_grid_of_kernel(), (Argument * 5)(x, x, tk.tk_pointer(I32, c.addressof(out)), tk.tk_int(6), tk.tk_meta(b"BLOCK", 8)), 5)
+call(tk.tk_kernel_launch, kernel, stream, tk.tk_grid_of(1, 1, 1), (Argument * 5)(x, x, tk.tk_pointer(I32, c.addressof(out)), tk.tk_int(6), tk.tk_meta(b"BLOCK", 8)), 5)
 check(list(out) == [2, 4, 6, 8, 10, 12], "sums of a DLPack tensor")
 c.CFUNCTYPE(None, c.c_void_p)(c.c_void_p.from_address(tensor + 56).value)(tensor)  # its deleter
 

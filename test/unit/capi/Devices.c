@@ -103,12 +103,12 @@ void emulatedGpu(void) {
   OK(tk_array_copy_from(array, x, sizeof x, stream, &error));
   tk_kernel *kernel = kernelOf(vectorAdd, NULL);
   const tk_argument arguments[] = {tk_array_argument(array), tk_array_argument(array), tk_array_argument(result), tk_int(64), tk_meta("BLOCK", 64), tk_meta("num_warps", 1)};
-  OK(tk_kernel_launch(kernel, stream, tk_grid_of_kernel(), arguments, 6, &error));
+  OK(tk_kernel_launch(kernel, stream, tk_grid_of(1, 1, 1), arguments, 6, &error));
   OK(tk_stream_synchronize(stream, &error));
   OK(tk_array_copy_to(result, out, sizeof out, stream, &error));
   for (int i = 0; i < 64; ++i)
     CHECK(out[i] == 2 * x[i]);
-  FAILS(tk_kernel_launch(kernel, host, tk_grid_of_kernel(), arguments, 5, &error), TK_ERROR_USER, "`x`");
+  FAILS(tk_kernel_launch(kernel, host, tk_grid_of(1, 1, 1), arguments, 5, &error), TK_ERROR_USER, "`x`");
   FAILS(tk_array_copy_to(result, out, sizeof out, host, &error), TK_ERROR_USER, "stream");
   tk_resources resources = {sizeof resources, -1, -1, -1, -1, -1};
   OK(tk_kernel_resources(kernel, stream, arguments, 6, &resources, &error));
@@ -145,7 +145,7 @@ void dlpack(void) {
   CHECK(x.kind == TK_ARGUMENT_POINTER && x.dtype == TK_I32 && x.bytes == 12 && x.memory == TK_MEMORY_HOST);
   tk_kernel *kernel = kernelOf(vectorAdd, NULL);
   const tk_argument arguments[] = {x, x, tk_pointer(TK_I32, out), tk_int(3), tk_meta("BLOCK", 4)};
-  OK(tk_kernel_launch(kernel, stream, tk_grid_of_kernel(), arguments, 5, &error));
+  OK(tk_kernel_launch(kernel, stream, tk_grid_of(1, 1, 1), arguments, 5, &error));
   CHECK(out[0] == 8 && out[1] == 10 && out[2] == 12);
 
   // What kernels don't take.

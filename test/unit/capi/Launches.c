@@ -257,9 +257,9 @@ static void *work(void *context) {
     const tk_argument arguments[] = {tk_pointer(TK_F32, x), tk_pointer(TK_F32, y), tk_pointer(TK_F32, out), tk_int(n), tk_meta("BLOCK", worker->block)};
     tk_error *error;
     fill(x, y, out);
-    worker->right += tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of_kernel(), arguments, 5, &error) == TK_OK && sumsAreRight(x, y, out);
+    worker->right += tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of(n / worker->block + 1, 1, 1), arguments, 5, &error) == TK_OK && sumsAreRight(x, y, out);
     tk_error_free(error);
-    worker->right += tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of_kernel(), arguments, 4, &error) == TK_ERROR_USER;
+    worker->right += tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of(1, 1, 1), arguments, 4, &error) == TK_ERROR_USER;
     worker->right += strstr(tk_error_message(error), "BLOCK") != NULL;
     tk_error_free(error);
   }
