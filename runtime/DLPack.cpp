@@ -8,8 +8,8 @@
 namespace tk {
 
 // The ABI's layout, by its document.
-static_assert(sizeof(dlpack::Tensor) == 48 && offsetof(dlpack::Tensor, device) == 8 && offsetof(dlpack::Tensor, rank) == 16 && offsetof(dlpack::Tensor, dtype) == 20 &&
-              offsetof(dlpack::Tensor, shape) == 24 && offsetof(dlpack::Tensor, byteOffset) == 40);
+static_assert(sizeof(dlpack::Tensor) == 48 && offsetof(dlpack::Tensor, device) == 8 && offsetof(dlpack::Tensor, rank) == 16 &&
+              offsetof(dlpack::Tensor, dtype) == 20 && offsetof(dlpack::Tensor, shape) == 24 && offsetof(dlpack::Tensor, byteOffset) == 40);
 static_assert(sizeof(dlpack::ManagedTensor) == 64 && offsetof(dlpack::ManagedTensor, deleter) == 56);
 static_assert(sizeof(dlpack::ManagedTensorVersioned) == 80 && offsetof(dlpack::ManagedTensorVersioned, flags) == 24 &&
               offsetof(dlpack::ManagedTensorVersioned, tensor) == 32);
@@ -23,12 +23,23 @@ struct TypePair {
   TypeCode code;
 };
 constexpr TypePair typePairs[] = {
-    {DType::I1, TypeCode::Bool},           {DType::I8, TypeCode::Int},           {DType::I16, TypeCode::Int},
-    {DType::I32, TypeCode::Int},           {DType::I64, TypeCode::Int},          {DType::U8, TypeCode::UInt},
-    {DType::U16, TypeCode::UInt},          {DType::U32, TypeCode::UInt},         {DType::U64, TypeCode::UInt},
-    {DType::F16, TypeCode::Float},         {DType::F32, TypeCode::Float},        {DType::F64, TypeCode::Float},
-    {DType::BF16, TypeCode::BFloat},       {DType::F8E4M3FN, TypeCode::F8E4M3FN}, {DType::F8E4M3FNUZ, TypeCode::F8E4M3FNUZ},
-    {DType::F8E5M2, TypeCode::F8E5M2},     {DType::F8E5M2FNUZ, TypeCode::F8E5M2FNUZ},
+    {DType::I1, TypeCode::Bool},
+    {DType::I8, TypeCode::Int},
+    {DType::I16, TypeCode::Int},
+    {DType::I32, TypeCode::Int},
+    {DType::I64, TypeCode::Int},
+    {DType::U8, TypeCode::UInt},
+    {DType::U16, TypeCode::UInt},
+    {DType::U32, TypeCode::UInt},
+    {DType::U64, TypeCode::UInt},
+    {DType::F16, TypeCode::Float},
+    {DType::F32, TypeCode::Float},
+    {DType::F64, TypeCode::Float},
+    {DType::BF16, TypeCode::BFloat},
+    {DType::F8E4M3FN, TypeCode::F8E4M3FN},
+    {DType::F8E4M3FNUZ, TypeCode::F8E4M3FNUZ},
+    {DType::F8E5M2, TypeCode::F8E5M2},
+    {DType::F8E5M2FNUZ, TypeCode::F8E5M2FNUZ},
 };
 
 DType typeOf(const dlpack::Type &type) {
@@ -37,7 +48,8 @@ DType typeOf(const dlpack::Type &type) {
   for (const TypePair &pair : typePairs)
     if (pair.code == type.code && type.bits == 8 * bytesOf(pair.type))
       return pair.type;
-  throw Error(ErrorKind::User, fmt::format("a DLPack tensor whose elements have type code {} and {} bits: kernels have no such type", static_cast<int>(type.code), type.bits));
+  throw Error(ErrorKind::User,
+              fmt::format("a DLPack tensor whose elements have type code {} and {} bits: kernels have no such type", static_cast<int>(type.code), type.bits));
 }
 
 dlpack::Type typeOf(DType type) {

@@ -161,7 +161,8 @@ tk_argument tk_named(const char *name, tk_argument value) {
 tk_argument tk_meta(const char *name, int64_t value) { return tk_named(name, tk_int(value)); }
 
 tk_status tk_from_dlpack(const DLManagedTensor *tensor, tk_argument *argument, tk_error **error) {
-  return guarded(error, [&] { checked(argument, "argument") = handleOf(fromDLPack(&checked(reinterpret_cast<const dlpack::ManagedTensor *>(tensor), "tensor"))); });
+  return guarded(error,
+                 [&] { checked(argument, "argument") = handleOf(fromDLPack(&checked(reinterpret_cast<const dlpack::ManagedTensor *>(tensor), "tensor"))); });
 }
 tk_status tk_from_dlpack_versioned(const DLManagedTensorVersioned *tensor, tk_argument *argument, tk_error **error) {
   return guarded(error, [&] {

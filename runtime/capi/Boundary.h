@@ -94,7 +94,8 @@ template <typename T> T readSized(const T *given, T defaults, const char *name) 
     throw Error(ErrorKind::User, fmt::format("`{}`: size is {}: set it to sizeof(*{})", name, size, name));
   for (size_t i = sizeof(T); i < size; ++i)
     if (reinterpret_cast<const char *>(given)[i])
-      throw Error(ErrorKind::User, fmt::format("`{}`: sets a field that this version of the library does not know: its size is {}, known are {} bytes", name, size, sizeof(T)));
+      throw Error(ErrorKind::User,
+                  fmt::format("`{}`: sets a field that this version of the library does not know: its size is {}, known are {} bytes", name, size, sizeof(T)));
   std::memcpy(&defaults, given, std::min(size, sizeof(T)));
   return defaults;
 }

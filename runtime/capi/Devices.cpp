@@ -21,7 +21,8 @@ Stream streamFor(const DeviceArray &array, const tk_stream *stream) {
   if (!stream)
     return array.device().stream();
   if (stream->value.device() != array.device())
-    throw Error(ErrorKind::User, fmt::format("the array lies in the memory of {}, but the stream is one of {}", array.device().name(), stream->value.device().name()));
+    throw Error(ErrorKind::User,
+                fmt::format("the array lies in the memory of {}, but the stream is one of {}", array.device().name(), stream->value.device().name()));
   return stream->value;
 }
 

@@ -4,7 +4,8 @@
 using namespace tk;
 using namespace tk::capi;
 
-static_assert(static_cast<int>(Kernel::Specialization::Full) == TK_SPECIALIZE_FULL && static_cast<int>(Kernel::Specialization::Divisibility) == TK_SPECIALIZE_DIVISIBILITY &&
+static_assert(static_cast<int>(Kernel::Specialization::Full) == TK_SPECIALIZE_FULL &&
+              static_cast<int>(Kernel::Specialization::Divisibility) == TK_SPECIALIZE_DIVISIBILITY &&
               static_cast<int>(Kernel::Specialization::None) == TK_SPECIALIZE_NONE);
 
 static tk_module *handleOf(Module module) {

@@ -8,7 +8,8 @@ using namespace tk;
 using namespace tk::capi;
 
 static_assert(static_cast<int>(TuneOptions::Mode::Check) == TK_TUNE_CHECK && static_cast<int>(TuneOptions::Mode::Pin) == TK_TUNE_PIN);
-static_assert(static_cast<int>(CompileReport::Source::DiskCache) == TK_CODE_FROM_DISK_CACHE && static_cast<int>(CompileReport::Source::Precompiled) == TK_CODE_PRECOMPILED);
+static_assert(static_cast<int>(CompileReport::Source::DiskCache) == TK_CODE_FROM_DISK_CACHE &&
+              static_cast<int>(CompileReport::Source::Precompiled) == TK_CODE_PRECOMPILED);
 
 namespace {
 std::vector<std::string> namesOf(const char *const *names, size_t count, const char *what) {
@@ -40,8 +41,8 @@ Tuning tuningOf(const tk_tuning &given) {
 }
 
 tk_compile_report reportOf(const CompileReport &report) {
-  return {sizeof(tk_compile_report), report.kernel.c_str(),      report.device.c_str(), report.specialization.c_str(), static_cast<int32_t>(report.source),
-          report.seconds,            report.codeBytes,           report.failure.c_str()};
+  return {sizeof(tk_compile_report),           report.kernel.c_str(), report.device.c_str(), report.specialization.c_str(),
+          static_cast<int32_t>(report.source), report.seconds,        report.codeBytes,      report.failure.c_str()};
 }
 tk_launch_report reportOf(const LaunchReport &report) {
   return {sizeof(tk_launch_report), report.kernel, {report.grid.x, report.grid.y, report.grid.z}, report.stream};
@@ -71,7 +72,8 @@ tk_benchmark_options tk_benchmark_defaults(void) {
   return {sizeof(tk_benchmark_options), defaults.warmupMs, defaults.repMs, defaults.repetitions, defaults.flushCache, defaults.graph, 0};
 }
 
-tk_status tk_benchmark(const tk_stream *stream, tk_work work, void *context, const tk_benchmark_options *options, tk_benchmark_result *result, tk_error **error) {
+tk_status tk_benchmark(const tk_stream *stream, tk_work work, void *context, const tk_benchmark_options *options, tk_benchmark_result *result,
+                       tk_error **error) {
   return guarded(error, [&] {
     BenchmarkOptions chosen;
     if (options) {

@@ -7,17 +7,17 @@
 //     tk_error_free(error);
 //   }
 //
-// Errors. What can fail returns a tk_status, and takes `error` last: NULL, or the place for an error object that holds the text and is the caller's to free. It is
-// set to NULL on success, and need not be initialised. What a function makes comes through a pointer, NULL after a failure. No call ends the process or throws.
-// A NULL handle is an error (TK_ERROR_USER) where a call can fail; functions without `error` then give NULL or 0. Freeing NULL does nothing.
+// Errors. What can fail returns a tk_status, and takes `error` last: NULL, or the place for an error object that holds the text and is the caller's to free. It
+// is set to NULL on success, and need not be initialised. What a function makes comes through a pointer, NULL after a failure. No call ends the process or
+// throws. A NULL handle is an error (TK_ERROR_USER) where a call can fail; functions without `error` then give NULL or 0. Freeing NULL does nothing.
 //
 // Handles. Each is the caller's to free, by the function of its name, in any order: what is underneath lives as long as something needs it. Modules, kernels,
 // streams, events and devices may be used from several threads at once; a launcher, an array or an error from one at a time.
 //
 // Strings are UTF-8 and end with a NUL. What a function returns as `const char *` belongs to the handle it was asked of, and ends with it.
 //
-// The ABI is stable: handles are opaque, enumerators keep their values, and structs that may grow begin with `size`, which the caller sets to sizeof; fields that
-// an older caller does not have take their defaults. tk_abi_version() grows when something breaks, as the library's soname does.
+// The ABI is stable: handles are opaque, enumerators keep their values, and structs that may grow begin with `size`, which the caller sets to sizeof; fields
+// that an older caller does not have take their defaults. tk_abi_version() grows when something breaks, as the library's soname does.
 #ifndef TK_CAPI_H
 #define TK_CAPI_H
 #include <stddef.h>
@@ -180,15 +180,15 @@ typedef enum tk_argument_kind {
 typedef enum tk_memory { TK_MEMORY_UNKNOWN = 0, TK_MEMORY_HOST = 1, TK_MEMORY_DEVICE = 2 } tk_memory;
 
 typedef struct tk_argument {
-  uint32_t kind;      // tk_argument_kind
-  uint32_t typed;     // not 0: `dtype` fixes a scalar's type
-  uint32_t dtype;     // of a typed scalar, of what a pointer points to, the value of a type
-  uint32_t memory;    // of a pointer: tk_memory
-  uint64_t bits;      // the integer, the double's bits, the address, how many elements
-  uint64_t bytes;     // of a pointer: how much memory there is, from the address on; 0: unknown
-  const void *device; // that owns device memory
-  const char *name;   // of the parameter, when given by name
-  const char *text;   // of a string or function; why it is invalid
+  uint32_t kind;                      // tk_argument_kind
+  uint32_t typed;                     // not 0: `dtype` fixes a scalar's type
+  uint32_t dtype;                     // of a typed scalar, of what a pointer points to, the value of a type
+  uint32_t memory;                    // of a pointer: tk_memory
+  uint64_t bits;                      // the integer, the double's bits, the address, how many elements
+  uint64_t bytes;                     // of a pointer: how much memory there is, from the address on; 0: unknown
+  const void *device;                 // that owns device memory
+  const char *name;                   // of the parameter, when given by name
+  const char *text;                   // of a string or function; why it is invalid
   const struct tk_argument *elements; // of a tuple
 } tk_argument;
 
@@ -269,14 +269,15 @@ TK_CAPI const char *tk_kernel_parameter_name(const tk_kernel *kernel, size_t ind
 TK_CAPI size_t tk_kernel_compiled_count(const tk_kernel *kernel);
 
 // Positional arguments first, then named ones in any order. On the host's default stream done when it returns, elsewhere asynchronous.
-TK_CAPI tk_status tk_kernel_launch(const tk_kernel *kernel, const tk_stream *stream, tk_grid grid, const tk_argument *arguments, size_t count, tk_error **error);
+TK_CAPI tk_status tk_kernel_launch(const tk_kernel *kernel, const tk_stream *stream, tk_grid grid, const tk_argument *arguments, size_t count,
+                                   tk_error **error);
 // Compiles and loads what a launch with these arguments needs.
 TK_CAPI tk_status tk_kernel_prepare(const tk_kernel *kernel, const tk_stream *stream, const tk_argument *arguments, size_t count, tk_error **error);
 
 typedef struct tk_resources {
   size_t size;
-  int32_t registers, spill_bytes;   // of a thread
-  int32_t shared_bytes, threads;    // of a program
+  int32_t registers, spill_bytes;      // of a thread
+  int32_t shared_bytes, threads;       // of a program
   int32_t programs_per_multiprocessor; // that fit at once; 0: unknown
 } tk_resources;
 TK_CAPI tk_status tk_kernel_resources(const tk_kernel *kernel, const tk_stream *stream, const tk_argument *arguments, size_t count, tk_resources *resources,

@@ -1,5 +1,5 @@
-// The part of the C API that measures: benchmarks, tuning, hooks. Included by tk/capi.h, whose rules hold here; tk/benchmark.h, tk/tune.h and tk/hooks.h say what
-// things mean.
+// The part of the C API that measures: benchmarks, tuning, hooks. Included by tk/capi.h, whose rules hold here; tk/benchmark.h, tk/tune.h and tk/hooks.h say
+// what things mean.
 #ifndef TK_CAPI_TUNE_H
 #define TK_CAPI_TUNE_H
 #include "capi.h"

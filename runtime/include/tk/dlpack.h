@@ -55,8 +55,8 @@ constexpr Version version = {1, 0};
 
 } // namespace dlpack
 
-/// Where the elements are, with shape and strides. Error(User) for an element type that kernels don't have, for vectors (lanes), a malformed tensor, and, in the
-/// versioned form, another major version.
+/// Where the elements are, with shape and strides. Error(User) for an element type that kernels don't have, for vectors (lanes), a malformed tensor, and, in
+/// the versioned form, another major version.
 ArrayView viewOf(const dlpack::Tensor &tensor);
 
 /// A pointer to the first element, with the element type, the device, and how much memory there is. Kernels take strides as arguments of their own: viewOf has

@@ -102,7 +102,8 @@ void emulatedGpu(void) {
   OK(tk_array_new(gpu, TK_F32, shape, 1, &result, &error));
   OK(tk_array_copy_from(array, x, sizeof x, stream, &error));
   tk_kernel *kernel = kernelOf(vectorAdd, NULL);
-  const tk_argument arguments[] = {tk_array_argument(array), tk_array_argument(array), tk_array_argument(result), tk_int(64), tk_meta("BLOCK", 64), tk_meta("num_warps", 1)};
+  const tk_argument arguments[] = {tk_array_argument(array), tk_array_argument(array), tk_array_argument(result), tk_int(64),
+                                   tk_meta("BLOCK", 64),     tk_meta("num_warps", 1)};
   OK(tk_kernel_launch(kernel, stream, tk_grid_of(1, 1, 1), arguments, 6, &error));
   OK(tk_stream_synchronize(stream, &error));
   OK(tk_array_copy_to(result, out, sizeof out, stream, &error));

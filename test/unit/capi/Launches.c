@@ -32,7 +32,8 @@ void launchesOnTheHost(void) {
   float x[n], y[n], out[n];
   fill(x, y, out);
   tk_stream *stream = hostStream();
-  tk_argument arguments[] = {tk_pointer(TK_F32, x), tk_pointer_to(TK_F32, y, sizeof y, TK_MEMORY_HOST), tk_pointer(TK_F32, out), tk_int(n), tk_meta("BLOCK", 128)};
+  tk_argument arguments[] = {tk_pointer(TK_F32, x), tk_pointer_to(TK_F32, y, sizeof y, TK_MEMORY_HOST), tk_pointer(TK_F32, out), tk_int(n),
+                             tk_meta("BLOCK", 128)};
   OK(tk_kernel_launch(kernel, stream, tk_grid_of(8, 1, 1), arguments, 5, &error));
   CHECK(sumsAreRight(x, y, out));
   CHECK(tk_kernel_compiled_count(kernel) == 1);
@@ -114,8 +115,8 @@ void namesAndFunctions(void) {
                                "        store(out, APPLY(x).to(TYPE))\n",
                                "f");
   int32_t out = 0;
-  tk_argument arguments[] = {tk_pointer(TK_I32, &out),   tk_named("NOTHING", tk_none()), tk_named("TYPE", tk_type(TK_I32)), tk_named("WORD", tk_string("yes")),
-                             tk_named("x", tk_int(21)), tk_named("APPLY", tk_function("twice"))};
+  tk_argument arguments[] = {tk_pointer(TK_I32, &out),           tk_named("NOTHING", tk_none()), tk_named("TYPE", tk_type(TK_I32)),
+                             tk_named("WORD", tk_string("yes")), tk_named("x", tk_int(21)),      tk_named("APPLY", tk_function("twice"))};
   OK(tk_kernel_launch(kernel, stream, tk_grid_of(1, 1, 1), arguments, 6, &error));
   CHECK(out == 42);
   arguments[5] = tk_named("APPLY", tk_function("thrice"));
@@ -257,7 +258,8 @@ static void *work(void *context) {
     const tk_argument arguments[] = {tk_pointer(TK_F32, x), tk_pointer(TK_F32, y), tk_pointer(TK_F32, out), tk_int(n), tk_meta("BLOCK", worker->block)};
     tk_error *error;
     fill(x, y, out);
-    worker->right += tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of(n / worker->block + 1, 1, 1), arguments, 5, &error) == TK_OK && sumsAreRight(x, y, out);
+    worker->right +=
+        tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of(n / worker->block + 1, 1, 1), arguments, 5, &error) == TK_OK && sumsAreRight(x, y, out);
     tk_error_free(error);
     worker->right += tk_kernel_launch(worker->kernel, worker->stream, tk_grid_of(1, 1, 1), arguments, 4, &error) == TK_ERROR_USER;
     worker->right += strstr(tk_error_message(error), "BLOCK") != NULL;

@@ -133,7 +133,8 @@ void hooks(void) {
   memset(&seen, 0, sizeof seen);
   tk_hooks hooks;
   memset(&hooks, 0, sizeof hooks);
-  hooks.size = sizeof hooks, hooks.context = &seen, hooks.before_compile = beforeCompile, hooks.after_compile = afterCompile, hooks.before_launch = beforeLaunch;
+  hooks.size = sizeof hooks, hooks.context = &seen, hooks.before_compile = beforeCompile, hooks.after_compile = afterCompile,
+  hooks.before_launch = beforeLaunch;
   OK(tk_set_hooks(&hooks, &error));
   const tk_argument arguments[] = {tk_pointer(TK_F32, x), tk_pointer(TK_F32, out), tk_int(n), tk_meta("BLOCK", 512)};
   OK(tk_kernel_launch(kernel, stream, tk_grid_of(8, 1, 1), arguments, 4, &error));
