@@ -1,4 +1,5 @@
 // The C++ API from an installed package.
+#include "scale.h"
 #include <cstdio>
 #include <string>
 #include <tk/tk.h>
@@ -39,6 +40,7 @@ int main() {
   }
   check(caught, "a tk::Error is a std::runtime_error");
 
+  check(scale(tk_aot_cpu(), out.data(), n, 0.5f) == TK_AOT_OK && out == std::vector<float>(n, 1.5f), "a kernel compiled into the program");
   check(plainC() == 0, "the C API");
   std::printf("consumer: %d failed\n", failures);
   return failures != 0;
