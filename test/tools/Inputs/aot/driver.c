@@ -1,4 +1,4 @@
-/* What a launch on a GPU comes to without one; with one, from several threads without a current context. */
+/* What a launch on a GPU comes to without one; with one, from several threads without a current context, into a graph, and on several devices (driver 9.0 8.0 ...). */
 #include "vector_add.h"
 #include "check.h"
 #include "cuda.h"
@@ -7,8 +7,9 @@
 
 static float *x, *y, *z;
 
+/* Without a current context: in that of the device where the arrays lie. */
 static void *launch(void *unused) {
-  int failed = vector_add(tk_aot_cuda(0), x, y, z, 1024) != TK_AOT_OK; /* in the primary context of device 0 */
+  int failed = vector_add(tk_aot_cuda(0), x, y, z, 1024) != TK_AOT_OK || vector_add(tk_aot_auto(), x, y, z, 1024) != TK_AOT_OK;
   if (failed)
     puts(tk_aot_last_error());
   return failed ? unused : NULL;
@@ -39,8 +40,9 @@ int main(int count, char **arguments) {
   tk_aot_status status = vector_add_prepare(tk_aot_cuda(0));
   printf("%d %s\n", (int)status, tk_aot_last_error());
   CHECK(vector_add(tk_aot_auto(), x, y, z, 1024) == TK_AOT_OK && z[1] == 5); /* on the CPU, where the arrays lie */
-  if (status == TK_AOT_OK) {
-    void *host[3] = {x, y, z};
+  for (int device = 1; status == TK_AOT_OK && device <= (count > 1 ? count - 1 : 1); ++device) {
+    void *host[3] = {arrayOf(1024, 1, 1), arrayOf(1024, 2, 1), arrayOf(1024, 0, 0)};
+    capability = count > 1 ? arguments[device] : capability;
     cudaStart(atoi(capability), atoi(strchr(capability, '.') + 1));
     for (int i = 0; i < 3; ++i) {
       void *copy = cudaMemory(4096);
