@@ -121,6 +121,11 @@ static std::string bodyOf(const Remark &remark) {
   case RemarkKind::Recomputed:
     return fmt::format("`{}` is computed again in each of {} layouts, {} operations an element", remark.text("operation"), remark.number("layouts"),
                        remark.number("cost"));
+  case RemarkKind::Warps:
+    return fmt::format("is executed by {} warps of its own, from warp {} of the block on{}", remark.number("warps"), remark.number("first"),
+                       remark.has("registers") ? fmt::format(", with {} registers a thread", remark.number("registers"))
+                       : remark.has("reason")  ? fmt::format("; {} registers a thread can't be had: {}", remark.number("wanted"), remark.text("reason"))
+                                               : std::string());
   case RemarkKind::Shared:
     return fmt::format("takes {} bytes of shared memory from {} on, for {}", remark.number("bytes"), remark.number("offset"), remark.text("use"));
   }

@@ -3,6 +3,7 @@
 #include "compiler/analysis/AxisTransfer.h"
 #include "compiler/analysis/CarriedEdges.h"
 #include "dialects/tt/Facts.h"
+#include "dialects/ttg/TTG.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -235,7 +236,7 @@ void AxisInfoAnalysis::visit(Operation *op) {
     set(loop.getInductionVar(), std::move(variable));
     return;
   }
-  if (isa<scf::WhileOp, scf::IfOp, ub::PoisonOp>(op)) // poison is whatever suits
+  if (isa<scf::WhileOp, scf::IfOp, ttg::WarpSpecializeOp, ub::PoisonOp>(op)) // poison is whatever suits
     return;
   SmallVector<const AxisInfo *> operands;
   for (Value operand : op->getOperands()) {
@@ -259,7 +260,7 @@ AxisInfoAnalysis::AxisInfoAnalysis(tt::FuncOp function, Dividends dividends) : p
   function.walk([&](tt::AssumeOp assume) { readAssumption(assume, assume.getCondition()); });
   readArguments(function);
   function.walk([&](Operation *op) { // what combine regions are given
-    if (!isa<tt::FuncOp, scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+    if (!isa<tt::FuncOp, scf::ForOp, scf::WhileOp, scf::IfOp, ttg::WarpPartitionOp>(op))
       for (Region &region : op->getRegions())
         for (BlockArgument argument : region.getArguments())
           set(argument, AxisInfo::unknown(argument.getType()));

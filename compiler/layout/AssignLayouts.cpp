@@ -181,6 +181,16 @@ private:
     return true;
   }
 
+  /// With the number of warps that execute each.
+  void forEachRegion(WarpSpecializeOp division, function_ref<void(Block &)> visit) {
+    visit(division.getDefaultRegion().front());
+    for (WarpPartitionOp partition : division.partitions()) {
+      BlockShape outer = std::exchange(block, BlockShape{block.laneBits, log2Of(warpsOf(partition))});
+      visit(partition.getBody().front());
+      block = outer;
+    }
+  }
+
   // ---- first walk: decide ----
 
   void decide(Block &body) {
@@ -202,6 +212,13 @@ private:
           unsigned i = result.getResultNumber();
           setHome(result, orDefault(hintOf({branch.thenYield().getOperand(i), branch.elseYield().getOperand(i)}), result.getType()));
         }
+      return;
+    }
+    if (auto division = dyn_cast<WarpSpecializeOp>(op)) {
+      forEachRegion(division, [&](Block &body) { decide(body); });
+      for (auto [result, yielded] : llvm::zip(division.getResults(), division.yield().getOperands()))
+        if (tt::isTile(result.getType()))
+          setHome(result, orDefault(hint(yielded), result.getType()));
       return;
     }
     if (auto load = dyn_cast<tt::LoadOp>(op); load && tt::isTile(load.getType())) {
@@ -443,6 +460,10 @@ private:
           rewrite(body);
           demandHomes(body.getTerminator()->getOpOperands(), branch.getResults());
         }
+    } else if (auto division = dyn_cast<WarpSpecializeOp>(op)) {
+      place(division.getResults());
+      forEachRegion(division, [&](Block &body) { rewrite(body); });
+      demandHomes(division.yield()->getOpOperands(), division.getResults());
     } else if (isa<tt::LoadOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
       if (!tt::isTile(op->getResult(0).getType()))
         return;

@@ -1,12 +1,16 @@
 // The frame of a GPU kernel: entry point, parameters, thread numbers, shared memory, bits.
 #include "compiler/lower/GpuEmitter.h"
 #include "compiler/lower/Scratch.h"
+#include "compiler/lower/WarpPlan.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
 namespace tk::lower {
+
+/// Of a block, on every GPU that there is: 1024 threads.
+static constexpr unsigned kMostWarps = 32;
 
 void GpuEmitter::fail(mlir::Operation *op, const Twine &why) {
   if (!error.empty())
@@ -151,6 +155,8 @@ Value *GpuEmitter::loadShared(Value *address, Type *type) {
   return b.CreateAlignedLoad(type, address, alignOf(type));
 }
 
+void GpuEmitter::barrier() { target.barrier(b, barrierId, barrierId == kBlockBarrier ? 0 : numWarps * target.lanes()); }
+
 Value *GpuEmitter::once(mlir::Operation *op, Type *type, function_ref<Value *()> make) {
   Value *address = sharedAddress(scratchOffset(op));
   ifThen(b.CreateICmpEQ(thread, word(0)), [&] { storeShared(address, make()); });
@@ -194,9 +200,13 @@ Value *GpuEmitter::byWords(Value *value, function_ref<Value *(Value *)> move) {
 
 bool GpuEmitter::emitKernel(tt::FuncOp kernel) {
   axes = std::make_unique<compiler::AxisInfoAnalysis>(kernel);
-  auto warps = kernel->getAttrOfType<mlir::IntegerAttr>(ttg::kNumWarpsName);
-  numWarps = warps ? warps.getInt() : 1;
-  abi.threads = numWarps * target.lanes();
+  numWarps = ttg::warpsOf(kernel);
+  unsigned blockWarps = warpsOfBlock(kernel);
+  if (blockWarps > kMostWarps) {
+    fail(kernel, "the regions of `" + kernel.getName() + "` need " + Twine(blockWarps) + " warps together, a block has at most " + Twine(kMostWarps));
+    return false;
+  }
+  abi.threads = blockWarps * target.lanes();
 
   DIBuilder debug(module);
   mlir::FileLineColLoc place = placeOf(kernel.getLoc());
@@ -220,7 +230,10 @@ bool GpuEmitter::emitKernel(tt::FuncOp kernel) {
   function = Function::Create(FunctionType::get(b.getVoidTy(), parameters, false), Function::ExternalLinkage, kernel.getName(), module);
   function->setCallingConv(target.kernelConvention());
   function->addFnAttr(Attribute::NoUnwind);
-  target.annotateKernel(*function, abi.threads);
+  bool movesRegisters = false;
+  unsigned launch = registersAtLaunch(blockWarps, target.mostRegisters());
+  kernel.walk([&](ttg::WarpSpecializeOp op) { movesRegisters |= planRegisters(op, target.changesRegisters(), launch).changes(); });
+  target.annotateKernel(*function, abi.threads, movesRegisters ? launch : 0);
   subprogram = debug.createFunction(debugFile, kernel.getName(), kernel.getName(), debugFile, line, debug.createSubroutineType(debug.getOrCreateTypeArray({})), line, DINode::FlagZero,
                                     DISubprogram::SPFlagDefinition);
   function->setSubprogram(subprogram);
@@ -244,9 +257,13 @@ bool GpuEmitter::emitKernel(tt::FuncOp kernel) {
   }
   if (prints)
     printBuffer = function->getArg(parameters.size() - 1);
+  if (dividesWarps(kernel))
+    beginWorkers(kernel);
   b.CreateBr(start);
   b.SetInsertPoint(start);
   emitBlock(kernel.getBody().front());
+  if (workers && error.empty())
+    endWorkers();
   b.CreateRetVoid();
   debug.finalize();
   if (auto bytes = kernel->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedName))

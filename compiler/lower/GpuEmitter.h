@@ -15,7 +15,17 @@ namespace tk::lower {
 using Registers = llvm::SmallVector<llvm::Value *, 8>;
 struct ShufflePlan;
 
-class GpuEmitter {
+/// What the warps that execute the same code are: the function's, or those of one partition. Saved and restored as a whole.
+struct WarpRegion {
+  llvm::BasicBlock *entry = nullptr;                               // dominates the region; what threads know of themselves is computed at its end
+  llvm::Value *thread = nullptr, *lane = nullptr, *warp = nullptr; // counted from the region's first warp
+  unsigned numWarps = 1;
+  unsigned barrierId = 0; // kBlockBarrier: of all threads of the block
+  std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, llvm::Value *> threadIndices;
+};
+
+/// The region's state is a base, so that each operation finds `lane`, `warp` and the others by these names, whoever executes it.
+class GpuEmitter : private WarpRegion {
 public:
   GpuEmitter(llvm::Module &module, GpuTarget &target, runtime::KernelAbi &abi) : module(module), context(module.getContext()), b(context), target(target), abi(abi) {}
   /// Emits the entry point. False with `error` set when the kernel has something that the target can't do.
@@ -34,7 +44,7 @@ private:
   const Registers &registers(mlir::Value value); // of a tile, or the one of a scalar
   void define(mlir::Value value, Registers values);
   llvm::Value *word(uint32_t value) { return b.getInt32(value); }
-  /// XOR of the bases that the bits of the lane and warp number select: the thread's part of an index. Made once a kernel for each list of bases.
+  /// XOR of the bases that the bits of the lane and warp number select: the thread's part of an index. Made once a region for each list of bases.
   llvm::Value *threadIndex(llvm::ArrayRef<uint32_t> lane, llvm::ArrayRef<uint32_t> warp);
   llvm::Value *threadIndex(const ttg::TileLayout &layout) { return threadIndex(layout.lane, layout.warp); }
   /// index of register `number` of this thread in the tile's row-major order.
@@ -52,7 +62,7 @@ private:
   llvm::Value *sharedAddress(uint64_t offset, llvm::Value *bytes = nullptr); // ptr addrspace(3)
   void storeShared(llvm::Value *address, llvm::Value *value);                // of any value type; i1 as a byte
   llvm::Value *loadShared(llvm::Value *address, llvm::Type *type);
-  void barrier() { target.barrier(b); }
+  void barrier(); // of the region's threads
   /// One thread makes the value, all get it.
   llvm::Value *once(mlir::Operation *op, llvm::Type *type, llvm::function_ref<llvm::Value *()> make);
 
@@ -127,6 +137,24 @@ private:
   void emitMultiplyAdd(tt::DotOp op);
   llvm::Value *toComputeType(llvm::Value *value, mlir::Type element, bool truncatesToTf32);
 
+  // LowerWarps.cpp
+  struct Workers {
+    llvm::BasicBlock *head = nullptr, *idle = nullptr;
+    llvm::Value *thread = nullptr, *warp = nullptr; // their numbers in the block
+    llvm::Value *number = nullptr;                  // of the division that they shall take part in
+    std::vector<llvm::BasicBlock *> divisions;      // where the workers begin with each
+    uint64_t dispatch = 0;                          // where the number is in shared memory
+  };
+  using Handed = llvm::DenseMap<mlir::Value, std::pair<uint64_t, llvm::Type *>>; // offset in shared memory
+  void blockBarrier();
+  void beginWorkers(tt::FuncOp kernel);
+  void endWorkers();
+  void dispatch(unsigned number);
+  void meet(unsigned launch, unsigned changed);
+  void emitWarpSpecialize(ttg::WarpSpecializeOp op);
+  void emitPartition(ttg::WarpPartitionOp op, unsigned first, unsigned barrierNumber, unsigned launch, unsigned changed, Handed &handed);
+  void emitMbarrier(mlir::Operation *op);
+
   // LowerDebug.cpp
   void emitPrint(tt::PrintOp op);
   void emitAssert(tt::AssertOp op);
@@ -142,14 +170,11 @@ private:
   std::unique_ptr<compiler::AxisInfoAnalysis> axes;
 
   llvm::Function *function = nullptr;
-  llvm::BasicBlock *entry = nullptr;
-  llvm::Value *lane = nullptr, *warp = nullptr, *thread = nullptr;
   llvm::Value *shared = nullptr, *printBuffer = nullptr;
   llvm::Value *combineOwner = nullptr; // in a combine region: see combine()
-  unsigned numWarps = 1;
+  std::optional<Workers> workers;      // the warps beyond the function's; none where nothing divides the warps
   llvm::DenseMap<mlir::Value, Registers> values;
   llvm::DenseMap<mlir::Operation *, unsigned> printSites;
-  std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, llvm::Value *> threadIndices;
   llvm::DISubprogram *subprogram = nullptr;
 };
 

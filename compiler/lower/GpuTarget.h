@@ -40,15 +40,28 @@ public:
   virtual ~GpuTarget() = default;
   virtual unsigned lanes() const = 0;
   virtual llvm::CallingConv::ID kernelConvention() const = 0;
-  /// Facts about the launch that code generation may rely on.
-  virtual void annotateKernel(llvm::Function &function, unsigned threads) = 0;
+  /// Facts about the launch that code generation may rely on. `registers`: what a thread has at the launch when warps change it later; 0: whatever the code
+  /// takes.
+  virtual void annotateKernel(llvm::Function &function, unsigned threads, unsigned registers) = 0;
 
   virtual llvm::Value *threadId(llvm::IRBuilder<> &b) = 0; // i32, 0 <= id < threads of the block
   virtual llvm::Value *programId(llvm::IRBuilder<> &b, unsigned axis) = 0;
   virtual llvm::Value *numPrograms(llvm::IRBuilder<> &b, unsigned axis) = 0;
 
-  /// All threads of the block; orders shared and global memory among them.
-  virtual void barrier(llvm::IRBuilder<> &b) = 0;
+  /// The same value, of which the optimizer knows nothing, so that what is computed from it stays where it is.
+  virtual llvm::Value *opaque(llvm::IRBuilder<> &b, llvm::Value *value) = 0;
+  /// `threads` threads of whole warps, which meet at barrier `number` (0 to 15); 0: all threads of the block. Orders shared and global memory among them.
+  virtual void barrier(llvm::IRBuilder<> &b, unsigned number, unsigned threads) = 0;
+  /// Whether warp groups can change the number of their registers, and the change: it waits until there are as many.
+  virtual bool changesRegisters() const = 0;
+  virtual unsigned mostRegisters() const = 0; // that a thread may have at the launch; 0: any number
+  virtual void setRegisters(llvm::IRBuilder<> &b, unsigned count, bool increases) = 0;
+  /// Barriers in shared memory (8 bytes at `address`), for one thread to make, unmake, and arrive at; mbarrierTest: i1, the phase of this parity is complete.
+  virtual bool hasMbarriers() const = 0;
+  virtual void mbarrierInit(llvm::IRBuilder<> &b, llvm::Value *address, unsigned count) = 0;
+  virtual void mbarrierInval(llvm::IRBuilder<> &b, llvm::Value *address) = 0;
+  virtual void mbarrierArrive(llvm::IRBuilder<> &b, llvm::Value *address) = 0;
+  virtual llvm::Value *mbarrierTest(llvm::IRBuilder<> &b, llvm::Value *address, llvm::Value *phase) = 0;
   /// The word of the lane whose number differs by `mask`, of lane `lane`, of the lane `distance` below (the own one where there is none).
   virtual llvm::Value *shuffleXor(llvm::IRBuilder<> &b, llvm::Value *word, unsigned mask) = 0;
   virtual llvm::Value *shuffleIndex(llvm::IRBuilder<> &b, llvm::Value *word, llvm::Value *lane) = 0;

@@ -62,6 +62,10 @@ void GpuEmitter::emitOperation(mlir::Operation *op) {
     target.asyncCommit(b);
     return define(op->getResult(0), {});
   }
+  if (auto division = mlir::dyn_cast<ttg::WarpSpecializeOp>(op))
+    return emitWarpSpecialize(division);
+  if (mlir::isa<ttg::MbarrierInitOp, ttg::MbarrierInvalOp, ttg::MbarrierArriveOp, ttg::MbarrierWaitOp>(op))
+    return emitMbarrier(op);
   if (auto wait = mlir::dyn_cast<ttg::AsyncWaitOp>(op)) {
     target.asyncWait(b, wait.getPending());
     return define(wait, {});

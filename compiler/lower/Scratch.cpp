@@ -3,6 +3,7 @@
 #include "compiler/lower/MatrixPlan.h"
 #include "compiler/lower/ScratchPlans.h"
 #include "compiler/lower/SharedPlan.h"
+#include "compiler/lower/WarpPlan.h"
 #include <bit>
 
 using namespace mlir;
@@ -154,7 +155,7 @@ static bool decidesControlFlow(Value value) {
         continue;
       if (isa<scf::IfOp>(user) || (isa<scf::ForOp>(user) && use.getOperandNumber() < 3))
         return true;
-      if (isa<scf::ConditionOp, scf::YieldOp, scf::ForOp, scf::WhileOp>(user)) {
+      if (isa<scf::ConditionOp, scf::YieldOp, scf::ForOp, scf::WhileOp, WarpYieldOp>(user)) {
         if (isa<scf::ConditionOp>(user) || isa<scf::WhileOp>(user->getParentOp()))
           return true;
         if (use.get().getType().isIntOrIndex()) // carried: it may decide later
@@ -204,6 +205,10 @@ uint64_t lower::scratchBytes(Operation *op) {
     return scratchOf(histogram);
   if (isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op))
     return scratchOfAtomic(op);
+  if (auto division = dyn_cast<WarpSpecializeOp>(op))
+    return kHandedBytes * handedValues(division).size();
+  if (auto function = dyn_cast<tt::FuncOp>(op))
+    return dividesWarps(function) ? kDispatchBytes : 0;
   if (executesOnce(op))
     return 8;
   return 0;

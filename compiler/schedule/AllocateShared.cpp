@@ -8,6 +8,9 @@
 // after it makes them everybody's. The analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a
 // loop's body starts with what its end leaves, where it is no longer known which slots these were.
 //
+// Regions of warps execute at the same time: what one of them has is never where another one has something, whatever the order in the text. What is handed to
+// partitions stays until they have ended. All threads of the block meet before the regions and behind them.
+//
 //   %1 = "tt.reduce"(%0) ..                      %1 = "tt.reduce"(%0) .. {ttg.offset = 0}
 //   %3 = ttg.convert_layout %2 : ..      ->      ttg.barrier
 //                                                %3 = ttg.convert_layout %2 {ttg.offset = 0} : ..
@@ -36,6 +39,10 @@ static StringRef useOf(Operation *op) {
     return "the rounds of a loop that are under way";
   if (isa<tt::LoadOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op))
     return "a result that one thread tells the others";
+  if (isa<ttg::WarpSpecializeOp>(op))
+    return "what is handed to partitions";
+  if (isa<tt::FuncOp>(op))
+    return "the number of a division of warps";
   return op->getName().getStringRef().split('.').second; // scan, gather, histogram
 }
 
@@ -105,7 +112,18 @@ struct Pending {
 struct Place {
   uint64_t begin = 0, end = 0;
   unsigned first = 0, last = 0;
+  Region *warps = nullptr;       // that execute the operations, where only some do
+  Operation *division = nullptr; // to which they belong
+
+  bool meets(const Place &other) const {
+    return (first <= other.last && other.first <= last) || (division && division == other.division && warps != other.warps);
+  }
 };
+
+static Operation *divisionOf(Region *warps) {
+  Operation *owner = warps ? warps->getParentOp() : nullptr;
+  return isa_and_nonnull<ttg::WarpPartitionOp>(owner) ? owner->getParentOp() : owner;
+}
 
 class AllocateSharedPass : public compiler::impl::AllocateSharedPassBase<AllocateSharedPass> {
 public:
@@ -115,28 +133,41 @@ public:
     number(getOperation());
     uint64_t total = 0;
     SmallVector<Place> placed;
-    getOperation().walk<WalkOrder::PreOrder>([&](ttg::LocalAllocOp op) {
-      ttg::MemDescType type = op.getType();
-      Place place{0, 0, numbers.lookup(op).first, lastUse(op)};
-      place.begin = free(placed, place, type.getSlots() * type.slotBytes());
-      place.end = place.begin + type.getSlots() * type.slotBytes();
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      uint64_t bytes = bytesOf(op);
+      if (!bytes)
+        return;
+      auto alloc = dyn_cast<ttg::LocalAllocOp>(op);
+      Region *warps = ttg::warpRegionOf(op);
+      Place place{0, 0, numbers.lookup(op).first, alloc ? lastUse(alloc) : numbers.lookup(op).second, warps, divisionOf(warps)};
+      place.begin = free(placed, place, bytes);
+      place.end = place.begin + bytes;
       placed.push_back(place);
       settle(op, place, total);
     });
     bool second = false;
+    Region *lastWarps = nullptr;
+    SmallVector<Place> elsewhere; // scratch of regions that come before in the text, which no later region may touch
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      uint64_t bytes = lower::scratchBytes(op);
+      uint64_t bytes = bytesOf(op) ? 0 : lower::scratchBytes(op);
       if (!bytes)
         return;
       // Behind what is allocated while the operation executes.
       unsigned now = numbers.lookup(op).first;
-      uint64_t begin = 0;
-      for (const Place &place : placed)
-        if (place.first <= now && now <= place.last)
-          begin = std::max(begin, place.end);
-      begin += bytes <= kSmall && second ? kSmall : 0;
+      Region *warps = ttg::warpRegionOf(op);
+      Place place{0, 0, now, now, warps, divisionOf(warps)};
+      for (const SmallVector<Place> *others : {&placed, &elsewhere})
+        for (const Place &other : *others)
+          if (place.meets(other))
+            place.begin = std::max(place.begin, llvm::alignTo(other.end, others == &elsewhere ? kAlignment : 1));
+      second &= warps == lastWarps;
+      lastWarps = warps;
+      place.begin += bytes <= kSmall && second ? kSmall : 0;
       second = bytes <= kSmall && !second;
-      settle(op, {begin, begin + bytes, now, now}, total);
+      place.end = place.begin + bytes;
+      if (warps)
+        elsewhere.push_back(place);
+      settle(op, place, total);
     });
     Builder builder(&getContext());
     getOperation()->setAttr(ttg::kSharedName, builder.getI64IntegerAttr((total + 15) / 16 * 16));
@@ -149,6 +180,13 @@ private:
   static constexpr uint64_t kSmall = 4096, kAlignment = 128; // all banks once
 
   // ---- places ----
+
+  /// Of what has its place for longer than while one operation without others inside executes.
+  static uint64_t bytesOf(Operation *op) {
+    if (auto alloc = dyn_cast<ttg::LocalAllocOp>(op))
+      return alloc.getType().getSlots() * alloc.getType().slotBytes();
+    return isa<ttg::WarpSpecializeOp, tt::FuncOp>(op) ? lower::scratchBytes(op) : 0;
+  }
 
   /// Numbers the operations; the second number is that of the last one inside.
   void number(Operation *op) {
@@ -175,7 +213,7 @@ private:
         for (Value result : user->getResults())
           if (!isa<ttg::AsyncWaitOp>(user))
             follow(result);
-        if (isa<scf::YieldOp>(user))
+        if (isa<scf::YieldOp, ttg::WarpYieldOp>(user))
           for (Value result : user->getParentOp()->getResults())
             follow(result);
         if (Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user))
@@ -188,7 +226,7 @@ private:
   static uint64_t free(ArrayRef<Place> placed, const Place &wanted, uint64_t bytes) {
     SmallVector<Place> others;
     for (const Place &place : placed)
-      if (place.first <= wanted.last && wanted.first <= place.last)
+      if (place.meets(wanted))
         others.push_back(place);
     llvm::sort(others, [](const Place &a, const Place &b) { return a.begin < b.begin; });
     uint64_t begin = 0;
@@ -217,13 +255,23 @@ private:
   Access accessOf(Value descriptor, bool isWrite) {
     Access access;
     access.isWrite = isWrite;
-    while (auto index = descriptor.getDefiningOp<ttg::MemDescIndexOp>()) {
-      if (index.getSrc().getType().getSlots() > 1)
-        access.slot = index.getSlot(), access.ahead = index.getAhead();
-      descriptor = index.getSrc();
+    for (;;) {
+      if (auto index = descriptor.getDefiningOp<ttg::MemDescIndexOp>()) {
+        if (index.getSrc().getType().getSlots() > 1)
+          access.slot = index.getSlot(), access.ahead = index.getAhead();
+        descriptor = index.getSrc();
+      } else if (auto argument = dyn_cast<BlockArgument>(descriptor); argument && isa<ttg::WarpPartitionOp>(argument.getOwner()->getParentOp())) {
+        descriptor = cast<ttg::WarpPartitionOp>(argument.getOwner()->getParentOp()).getCaptures()[argument.getArgNumber()];
+      } else {
+        break;
+      }
     }
-    Place place = places.lookup(descriptor.getDefiningOp());
-    access.begin = place.begin, access.end = place.end;
+    if (auto alloc = descriptor.getDefiningOp<ttg::LocalAllocOp>()) {
+      Place place = places.lookup(alloc);
+      access.begin = place.begin, access.end = place.end;
+    } else { // one of several, as control flow will have it
+      access.end = UINT64_MAX, access.slot = Value(), access.ahead = 0;
+    }
     return access;
   }
 
@@ -240,6 +288,17 @@ private:
     if (auto alloc = dyn_cast<ttg::LocalAllocOp>(op)) {
       if (alloc.getSrc())
         access(op, accessOf(alloc, true), pending);
+    } else if (auto division = dyn_cast<ttg::WarpSpecializeOp>(op)) {
+      if (auto place = places.find(op); place != places.end())
+        access(op, {place->second.begin, place->second.end, true}, pending);
+      pending.barrier();
+      Pending copies = pending; // still under way
+      order(division.getDefaultRegion().front(), pending);
+      for (ttg::WarpPartitionOp partition : division.partitions()) {
+        Pending theirs = copies;
+        order(partition.getBody().front(), theirs);
+      }
+      pending.barrier();
     } else if (auto place = places.find(op); place != places.end()) {
       Access use{place->second.begin, place->second.end, true};
       access(op, use, pending);
@@ -259,6 +318,13 @@ private:
       pending.wait(wait.getPending() == 0);
     } else if (isa<ttg::BarrierOp, tt::BarrierOp>(op)) {
       pending.barrier();
+    } else if (isa<ttg::MbarrierInitOp, ttg::MbarrierInvalOp>(op)) {
+      access(op, accessOf(op->getOperand(0), true), pending);
+    } else if (isa<ttg::MbarrierWaitOp>(op)) {
+      access(op, accessOf(op->getOperand(0), false), pending);
+    } else if (isa<ttg::MbarrierArriveOp>(op)) { // the region's threads meet, then one of them arrives
+      pending.barrier();
+      pending.add(accessOf(op->getOperand(0), false));
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Pending other = pending;
       order(*branch.thenBlock(), pending);

@@ -104,7 +104,16 @@ private:
           grew |= Pending::add(entry.writes, Earlier(write, stale || op->isProperAncestor(write)));
       }
       pending.add(end);
-    } else if (isa<ttg::BarrierOp, tt::BarrierOp>(op)) {
+    } else if (auto division = dyn_cast<ttg::WarpSpecializeOp>(op)) {
+      // All threads of the block meet before the regions and behind them. Between regions the program says what comes first.
+      Pending own;
+      order(division.getDefaultRegion().front(), own);
+      for (ttg::WarpPartitionOp partition : division.partitions()) {
+        Pending theirs;
+        order(partition.getBody().front(), theirs);
+      }
+      pending.clear();
+    } else if (isa<ttg::BarrierOp, tt::BarrierOp, ttg::MbarrierArriveOp>(op)) { // an arrival is of all warps together
       pending.clear();
     } else if (isa<tt::LoadOp, tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op)) {
       access(op, pending);
@@ -213,7 +222,7 @@ private:
       if (!op) {
         auto argument = cast<BlockArgument>(value);
         auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-        if (!isa<tt::FuncOp>(argument.getOwner()->getParentOp()) && !(loop && value == loop.getInductionVar()))
+        if (!isa<tt::FuncOp, ttg::WarpPartitionOp>(argument.getOwner()->getParentOp()) && !(loop && value == loop.getInductionVar()))
           return false;
       } else if (isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op) || lower::executesOnce(op)) {
         continue;

@@ -65,7 +65,8 @@ static bool feedsProduct(tt::LoadOp load) {
 static bool writesMemory(scf::ForOp loop) {
   return loop.getBody()
       ->walk([](Operation *op) {
-        return isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp, tt::CallOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+        return isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp, tt::CallOp, ttg::WarpSpecializeOp>(op) ? WalkResult::interrupt()
+                                                                                                                        : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -107,7 +108,8 @@ public:
     SmallVector<scf::ForOp> loops;
     uint64_t scratch = 0;
     function.walk([&](Operation *op) {
-      if (auto loop = dyn_cast<scf::ForOp>(op))
+      // Who divides the warps has said what runs ahead of what.
+      if (auto loop = dyn_cast<scf::ForOp>(op); loop && !ttg::warpRegionOf(loop))
         loops.push_back(loop);
       scratch = std::max(scratch, lower::scratchBytes(op));
     });

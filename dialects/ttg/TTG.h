@@ -42,6 +42,8 @@ inline constexpr llvm::StringLiteral kNumWarpsName = "ttg.num-warps";
 inline constexpr llvm::StringLiteral kSharedName = "ttg.shared";       // bytes, of a function
 inline constexpr llvm::StringLiteral kOffsetName = "ttg.offset"; // of an operation's scratch, or of what it allocates, in shared memory, bytes
 
-/// What a region of warps is asked for, never the module: its number of warps (the function's, as long as nothing inside divides the warps).
+/// What a region of warps is asked for, never the module: how many warps execute `op`. For a partition or a function, how many execute what is in it.
 unsigned warpsOf(mlir::Operation *op);
+/// The default region or partition that `op` is in, whose warps run by themselves; null where the function's warps are not divided.
+mlir::Region *warpRegionOf(mlir::Operation *op);
 } // namespace tk::ttg

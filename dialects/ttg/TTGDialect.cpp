@@ -127,9 +127,3 @@ RankedTensorType ttg::withLayout(Type tile, Attribute layout) {
 }
 
 RankedTensorType ttg::withLayout(Type tile, const TileLayout &layout) { return withLayout(tile, LinearAttr::get(tile.getContext(), layout)); }
-
-unsigned ttg::warpsOf(Operation *op) {
-  auto function = isa<tt::FuncOp>(op) ? cast<tt::FuncOp>(op) : op->getParentOfType<tt::FuncOp>();
-  auto warps = function ? function->getAttrOfType<IntegerAttr>(kNumWarpsName) : IntegerAttr();
-  return warps ? warps.getInt() : 1;
-}

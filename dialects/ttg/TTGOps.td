@@ -104,4 +104,97 @@ def TTG_AsyncWaitOp : TTG_Op<"async_wait", [MemoryEffects<[MemRead<SharedMemory>
   let hasVerifier = 1;
 }
 
+// ---- warp regions ----
+
+def TTG_WarpSpecializeOp : TTG_Op<"warp_specialize", [SingleBlock, NoTerminator]> {
+  let summary = "regions that warps of one block execute at the same time";
+  let description = [{
+        %r = ttg.warp_specialize -> f32 {
+          ...                                            // the default region: the function's own warps
+          ttg.warp_yield %x : f32
+        } partitions {
+          ttg.warp_partition num_warps(4) (..) {..}      // further warps, each region its own ones
+          ttg.warp_partition num_warps(1) registers(24) (..) {..}
+        }
+
+    The default region may use values from above. Everything before the operation comes before every region, and every region before everything behind the operation; between
+    the regions only barriers in shared memory order anything.
+
+    WS1. The default region ends with `ttg.warp_yield`, whose operands have the types of the results. WS2. There is at least one partition, and nothing besides. WS3. The
+    operation is in a function, and in no other one of its kind. WS4. No result is a memory descriptor: memory of a region is its own. WS5. The two regions have no arguments.
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region AnyRegion:$defaultRegion, AnyRegion:$partitionRegion);
+  let assemblyFormat = "(`->` type($results)^)? $defaultRegion `partitions` $partitionRegion attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::tk::ttg::WarpPartitionOp> partitions();
+    ::tk::ttg::WarpYieldOp yield();
+  }];
+}
+
+def TTG_WarpPartitionOp : TTG_Op<"warp_partition", [IsolatedFromAbove, SingleBlock, HasParent<"WarpSpecializeOp">]> {
+  let summary = "what some warps do, with values that are named one by one";
+  let description = [{
+    `ttg.warp_partition num_warps(4) registers(40) (%inside = %outside : i32) {..}`. `registers`: how many each thread should have, where the target can give warps different numbers; a wish.
+
+    WP1. The number of warps is a power of two. WP2. Captures are scalars, pointers and memory descriptors: the layout of a tile is for the warps outside. WP3. The region has an
+    argument for each capture, of its type. WP4. Registers are a multiple of 8 from 24 to 256. WP5. The region ends with `ttg.warp_return`. WP6. Layouts inside are for so many warps.
+  }];
+  let arguments = (ins Variadic<AnyType>:$captures, I32Attr:$numWarps, OptionalAttr<I32Attr>:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def TTG_WarpYieldOp : TTG_Op<"warp_yield", [Pure, Terminator, HasParent<"WarpSpecializeOp">]> {
+  let summary = "the end of a default region, and the results of its operation";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def TTG_WarpReturnOp : TTG_Op<"warp_return", [Pure, Terminator, HasParent<"WarpPartitionOp">]> {
+  let summary = "the end of a partition";
+  let assemblyFormat = "attr-dict";
+}
+
+// ---- barriers between warp regions ----
+
+class TTG_MbarrierOp<string mnemonic, list<MemoryEffect> effects> : TTG_Op<"mbarrier_"#mnemonic> {
+  dag barrier = (ins Arg<TTG_MemDescType, "", effects>:$barrier);
+  let arguments = barrier;
+  let assemblyFormat = "$barrier attr-dict `:` type($barrier)";
+  let hasVerifier = 1;
+}
+
+def TTG_MbarrierInitOp : TTG_MbarrierOp<"init", [MemWrite<SharedMemory>]> {
+  let summary = "makes a word of shared memory a barrier for so many arrivals a phase";
+  let description = [{
+    Once, before the regions begin that use it; nothing else uses its memory until `ttg.mbarrier_inval`. Its first phase, of parity 0, begins here.
+
+    MB1. The descriptor is mutable and has one slot of one i64. MB2. 1 to 2^20 - 1 arrivals.
+  }];
+  let arguments = !con(barrier, (ins I32Attr:$count));
+  let assemblyFormat = "$barrier `,` $count attr-dict `:` type($barrier)";
+}
+
+def TTG_MbarrierInvalOp : TTG_MbarrierOp<"inval", [MemWrite<SharedMemory>]> {
+  let summary = "the barrier's memory is memory again";
+  let description = "When nobody arrives or waits any more. MB1.";
+}
+
+def TTG_MbarrierArriveOp : TTG_MbarrierOp<"arrive", [MemRead<SharedMemory>, MemWrite<SharedMemory>]> {
+  let summary = "one arrival, for all warps of the region together";
+  let description =
+      "What any of them has read or written comes before whatever a wait for this phase lets go on. A barrier of the region's own threads is part of it. MB1.";
+}
+
+def TTG_MbarrierWaitOp : TTG_MbarrierOp<"wait", [MemRead<SharedMemory>, MemWrite<SharedMemory>]> {
+  let summary = "until the phase of this parity is complete";
+  let description = "The phase before the first one counts as complete, so that a wait for parity 1 of a fresh barrier goes on at once. MB1.";
+  let arguments = !con(barrier, (ins I32:$phase));
+  let assemblyFormat = "$barrier `,` $phase attr-dict `:` type($barrier)";
+}
+
 #endif

@@ -20,10 +20,10 @@ Value *Instructions::assembly(IRBuilder<> &b, Type *result, const std::string &t
   return call;
 }
 
-void Instructions::annotateKernel(Function &function, unsigned threads) {
+void Instructions::annotateKernel(Function &function, unsigned threads, unsigned registers) {
   function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1");
-  if (maxRegisters)
-    function.addFnAttr("nvvm.maxnreg", std::to_string(maxRegisters));
+  if (registers || maxRegisters)
+    function.addFnAttr("nvvm.maxnreg", std::to_string(registers ? registers : maxRegisters));
 }
 
 Value *Instructions::threadId(IRBuilder<> &b) { return b.CreateIntrinsic(b.getInt32Ty(), Intrinsic::nvvm_read_ptx_sreg_tid_x, {}); }
@@ -38,7 +38,27 @@ Value *Instructions::numPrograms(IRBuilder<> &b, unsigned axis) {
   return b.CreateIntrinsic(b.getInt32Ty(), ids[axis], {});
 }
 
-void Instructions::barrier(IRBuilder<> &b) { b.CreateIntrinsic(b.getVoidTy(), Intrinsic::nvvm_barrier_cta_sync_aligned_all, {b.getInt32(0)}); }
+Value *Instructions::opaque(IRBuilder<> &b, Value *value) {
+  unsigned bits = value->getType()->isPointerTy() ? 64 : value->getType()->getPrimitiveSizeInBits();
+  if ((bits != 32 && bits != 64) || (value->getType()->isPointerTy() && value->getType()->getPointerAddressSpace() == 3))
+    return value;
+  const char *constraints = value->getType()->isFloatTy() ? "=f,f" : value->getType()->isDoubleTy() ? "=d,d" : bits == 32 ? "=r,r" : "=l,l";
+  return assembly(b, value->getType(), "mov.b" + std::to_string(bits) + " $0, $1;", constraints, {value});
+}
+
+void Instructions::barrier(IRBuilder<> &b, unsigned number, unsigned threads) {
+  if (threads)
+    b.CreateIntrinsic(b.getVoidTy(), Intrinsic::nvvm_barrier_cta_sync_aligned_count, {b.getInt32(number), b.getInt32(threads)});
+  else
+    b.CreateIntrinsic(b.getVoidTy(), Intrinsic::nvvm_barrier_cta_sync_aligned_all, {b.getInt32(number)});
+}
+
+/// PTX ISA, "setmaxnreg": every warp of the group executes it, and the count is a multiple of 8 from 24 to 256.
+void Instructions::setRegisters(IRBuilder<> &b, unsigned count, bool increases) {
+  Value *call = assembly(b, b.getVoidTy(), std::string("setmaxnreg.") + (increases ? "inc" : "dec") + ".sync.aligned.u32 " + std::to_string(count) + ";",
+                         "~{memory}", {});
+  cast<CallInst>(call)->addFnAttr(Attribute::Convergent);
+}
 
 static constexpr uint32_t kAllLanes = 0xffffffff;
 

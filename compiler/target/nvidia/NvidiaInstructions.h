@@ -13,17 +13,26 @@ public:
 
   unsigned lanes() const override { return 32; }
   llvm::CallingConv::ID kernelConvention() const override { return llvm::CallingConv::PTX_Kernel; }
-  void annotateKernel(llvm::Function &function, unsigned threads) override;
+  void annotateKernel(llvm::Function &function, unsigned threads, unsigned registers) override;
   llvm::Value *threadId(llvm::IRBuilder<> &b) override;
   llvm::Value *programId(llvm::IRBuilder<> &b, unsigned axis) override;
   llvm::Value *numPrograms(llvm::IRBuilder<> &b, unsigned axis) override;
-  void barrier(llvm::IRBuilder<> &b) override;
+  llvm::Value *opaque(llvm::IRBuilder<> &b, llvm::Value *value) override;
+  void barrier(llvm::IRBuilder<> &b, unsigned number, unsigned threads) override;
   llvm::Value *shuffleXor(llvm::IRBuilder<> &b, llvm::Value *word, unsigned mask) override;
   llvm::Value *shuffleIndex(llvm::IRBuilder<> &b, llvm::Value *word, llvm::Value *lane) override;
   llvm::Value *shuffleUp(llvm::IRBuilder<> &b, llvm::Value *word, unsigned distance) override;
   llvm::SmallVector<llvm::Value *> loadGlobal(llvm::IRBuilder<> &b, const lower::GlobalAccess &access, llvm::ArrayRef<llvm::Value *> others) override;
   void storeGlobal(llvm::IRBuilder<> &b, const lower::GlobalAccess &access, llvm::ArrayRef<llvm::Value *> words) override;
+  bool changesRegisters() const override { return target.sm >= 90 && target.isExact(); }
+  unsigned mostRegisters() const override { return maxRegisters; }
+  void setRegisters(llvm::IRBuilder<> &b, unsigned count, bool increases) override;
+  bool hasMbarriers() const override { return target.sm >= 80; }
   // NvidiaShared.cpp
+  void mbarrierInit(llvm::IRBuilder<> &b, llvm::Value *address, unsigned count) override;
+  void mbarrierInval(llvm::IRBuilder<> &b, llvm::Value *address) override;
+  void mbarrierArrive(llvm::IRBuilder<> &b, llvm::Value *address) override;
+  llvm::Value *mbarrierTest(llvm::IRBuilder<> &b, llvm::Value *address, llvm::Value *phase) override;
   void asyncCopy(llvm::IRBuilder<> &b, llvm::Value *to, llvm::Value *from, unsigned bytes, llvm::Value *mask, llvm::Value *predicate) override;
   void asyncCommit(llvm::IRBuilder<> &b) override;
   void asyncWait(llvm::IRBuilder<> &b, unsigned pending) override;

@@ -1,5 +1,5 @@
-// Shared memory: asynchronous copies and the loads of matrix fragments. Sources: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group",
-// "ldmatrix".
+// Shared memory: asynchronous copies, barriers and the loads of matrix fragments. Sources: PTX ISA, "cp.async", "cp.async.commit_group", "cp.async.wait_group",
+// "mbarrier.init", "mbarrier.arrive", "mbarrier.test_wait", "ldmatrix".
 #include "compiler/target/nvidia/NvidiaInstructions.h"
 
 using namespace llvm;
@@ -28,6 +28,25 @@ void Instructions::asyncCopy(IRBuilder<> &b, Value *to, Value *from, unsigned by
 void Instructions::asyncCommit(IRBuilder<> &b) { assembly(b, b.getVoidTy(), "cp.async.commit_group;", "~{memory}", {}); }
 void Instructions::asyncWait(IRBuilder<> &b, unsigned pending) {
   assembly(b, b.getVoidTy(), "cp.async.wait_group " + std::to_string(pending) + ";", "~{memory}", {});
+}
+
+void Instructions::mbarrierInit(IRBuilder<> &b, Value *address, unsigned count) {
+  assembly(b, b.getVoidTy(), "mbarrier.init.shared.b64 [$0], " + std::to_string(count) + ";", "r,~{memory}", {addressOf(b, address)});
+}
+void Instructions::mbarrierInval(IRBuilder<> &b, Value *address) {
+  assembly(b, b.getVoidTy(), "mbarrier.inval.shared.b64 [$0];", "r,~{memory}", {addressOf(b, address)});
+}
+void Instructions::mbarrierArrive(IRBuilder<> &b, Value *address) {
+  // Without `_` for the state, which came later.
+  assembly(b, b.getInt64Ty(), "mbarrier.arrive.shared.b64 $0, [$1];", "=l,r,~{memory}", {addressOf(b, address)});
+}
+Value *Instructions::mbarrierTest(IRBuilder<> &b, Value *address, Value *phase) {
+  // The machine may put the thread to sleep for a while where it can.
+  const char *kind = target.sm >= 90 ? "try_wait" : "test_wait";
+  Value *done = assembly(b, b.getInt32Ty(),
+                         std::string("{\n\t.reg .pred done;\n\tmbarrier.") + kind + ".parity.shared.b64 done, [$1], $2;\n\tselp.b32 $0, 1, 0, done;\n\t}",
+                         "=r,r,r,~{memory}", {addressOf(b, address), phase});
+  return b.CreateICmpNE(done, b.getInt32(0));
 }
 
 SmallVector<Value *> Instructions::loadMatrix(IRBuilder<> &b, Value *address, unsigned count, bool transposed) {

@@ -40,7 +40,7 @@ static void initializeOnce() {
   });
 }
 
-static std::unique_ptr<TargetMachine> createMachine(const Target &target, bool fpFusion, std::string &error) {
+static std::unique_ptr<TargetMachine> createMachine(const Target &target, unsigned ptx, bool fpFusion, std::string &error) {
   initializeOnce();
   Triple triple("nvptx64-nvidia-cuda");
   const llvm::Target *found = TargetRegistry::lookupTarget(triple, error);
@@ -49,8 +49,8 @@ static std::unique_ptr<TargetMachine> createMachine(const Target &target, bool f
   TargetOptions options;
   options.AllowFPOpFusion = fpFusion ? FPOpFusion::Fast : FPOpFusion::Strict;
   options.NoTrappingFPMath = true;
-  return std::unique_ptr<TargetMachine>(
-      found->createTargetMachine(triple, std::string(target.name), "+ptx" + std::to_string(target.ptx), options, std::nullopt, std::nullopt, CodeGenOptLevel::Default));
+  return std::unique_ptr<TargetMachine>(found->createTargetMachine(triple, std::string(target.name), "+ptx" + std::to_string(ptx), options, std::nullopt,
+                                                                   std::nullopt, CodeGenOptLevel::Default));
 }
 
 static void optimize(Module &module, TargetMachine &machine) {
@@ -66,10 +66,16 @@ static void optimize(Module &module, TargetMachine &machine) {
   compiler::runFunctionPasses(module, machine, std::move(passes));
 }
 
+/// The version of PTX, times ten, that the code needs. (mbarrier.test_wait.parity came with 7.1.)
+static unsigned ptxFor(mlir::ModuleOp source, const Target &target) {
+  bool waits = source.walk([](ttg::MbarrierWaitOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
+  return std::max(target.ptx, waits ? 71u : 0u);
+}
+
 Output lower(mlir::ModuleOp source, const Target &target, bool fpFusion, unsigned maxRegisters, Stage stage, runtime::KernelAbi &abi) {
   Output output;
   output.location = source.getLoc();
-  std::unique_ptr<TargetMachine> machine = createMachine(target, fpFusion, output.error);
+  std::unique_ptr<TargetMachine> machine = createMachine(target, ptxFor(source, target), fpFusion, output.error);
   if (!machine)
     return output;
   LLVMContext context;

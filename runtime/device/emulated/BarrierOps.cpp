@@ -78,8 +78,8 @@ void fence(Warp &warp, const Instr &i, uint32_t) {
 
 void nothing(Warp &, const Instr &, uint32_t) {}
 
-// setmaxnreg, PTX ISA 9.7.19.5. What ptxas gives a kernel is not in its text: threads begin with as many registers as the file of 64 Ki has for each, which is
-// the most that they can have. More are waited for until others have given them back.
+// setmaxnreg, PTX ISA 9.7.19.5. Threads begin with the registers of .maxnreg. Without it, what ptxas gives a kernel is not in its text, and they begin with as
+// many as the file of 64 Ki has for each, which is the most that they can have. More are waited for until others have given them back.
 Outcome changeRegisters(Warp &warp, const Instr &i, uint32_t mask) {
   if (warp.index / 4 * 4 + 4 > warp.block.warpCount())
     warp.fault(i, mask, "setmaxnreg needs a warpgroup of four warps");
@@ -91,7 +91,8 @@ Outcome changeRegisters(Warp &warp, const Instr &i, uint32_t mask) {
                            warp.registerCount));
   for (auto &other : warp.block.warps)
     total += other.get() == &warp ? wanted : other->registerCount;
-  if (total * 32 > 65536) {
+  uint32_t most = warp.launch.kernel.maxRegisters * warp.block.warpCount(); // what the block was given at its launch
+  if (total > (most ? most : 65536 / 32)) {
     Outcome outcome = warp.blockAt(Group::State::Registers, mask);
     --warp.currentGroup().pc; // it asks again
     return outcome;

@@ -14,7 +14,7 @@ Block::Block(Cluster &cluster, uint32_t rank, const std::array<uint32_t, 3> &id)
   for (uint32_t w = 0; w < launch.warpsPerBlock; ++w) {
     uint32_t lanes = std::min(32u, threads - w * 32);
     warps.push_back(std::make_unique<Warp>(*this, w, lanes == 32 ? ~0u : (1u << lanes) - 1));
-    warps.back()->registerCount = std::min(65536 / (launch.warpsPerBlock * 32) / 8 * 8, 255u);
+    warps.back()->registerCount = launch.kernel.maxRegisters ? launch.kernel.maxRegisters : std::min(65536 / (launch.warpsPerBlock * 32) / 8 * 8, 255u);
   }
 }
 

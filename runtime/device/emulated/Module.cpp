@@ -86,6 +86,7 @@ std::unique_ptr<Module> EmulatedDevice::load(std::string ptx) {
     decoded.name = function.name;
     decoded.isEntry = function.isEntry;
     decoded.isDefined = function.hasBody;
+    decoded.maxRegisters = function.maxRegisters;
     for (int i = 0; i < 3; ++i) {
       decoded.maxThreads[i] = function.maxThreads[i];
       decoded.requiredThreads[i] = function.requiredThreads[i];

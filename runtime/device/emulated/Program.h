@@ -127,6 +127,7 @@ struct Function {
   std::map<int, uint32_t> sharedOffsets;
   uint32_t staticShared = 0, dynamicBase = 0;
   uint32_t maxThreads[3] = {0, 0, 0}, requiredThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
+  uint32_t maxRegisters = 0;                 // .maxnreg; 0: not given
   std::vector<int> sharedVariables, callees; // that the code names
   bool callsIndirectly = false;
   // Registers that some wgmma accumulates in or takes A from, by offset, numbered; and which of them other instructions name: lists that begin with their

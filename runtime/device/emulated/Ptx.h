@@ -126,6 +126,7 @@ struct ParsedFunction {
   std::map<std::string, uint32_t, std::less<>> labels; // to the index of a statement
   std::map<std::string, std::vector<std::string_view>, std::less<>> branchTargets;
   uint32_t maxThreads[3] = {0, 0, 0}, requiredThreads[3] = {0, 0, 0}, requiredCluster[3] = {0, 0, 0};
+  uint32_t maxRegisters = 0; // .maxnreg; 0: not given
   uint32_t line = 0;
 };
 

@@ -180,7 +180,9 @@ void PtxParser::parseFunction(bool isEntry, bool isExtern) {
       parseTriple(function.requiredThreads);
     else if (word == "reqnctapercluster")
       parseTriple(function.requiredCluster);
-    else if (word == "minnctapersm" || word == "maxnctapersm" || word == "maxnreg" || word == "maxclusterrank")
+    else if (word == "maxnreg")
+      function.maxRegisters = uint32_t(lexer.integer());
+    else if (word == "minnctapersm" || word == "maxnctapersm" || word == "maxclusterrank")
       lexer.integer();
     else if (word == "pragma") {
       lexer.take();

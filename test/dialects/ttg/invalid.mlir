@@ -132,3 +132,298 @@ tt.func @f() {
   %0 = ttg.async_wait {pending = -1 : i32}
   tt.return
 }
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{expected the default region to end with `ttg.warp_yield` [WS1]}}
+  ttg.warp_specialize {
+  } partitions {
+    ttg.warp_partition num_warps(1) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f(%n: i32) {
+  // expected-error@+1 {{has results of other types than what the default region yields [WS1]}}
+  %r = ttg.warp_specialize -> i64 {
+    // expected-note@+1 {{yielded here}}
+    ttg.warp_yield %n : i32
+  } partitions {
+    ttg.warp_partition num_warps(1) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{expected at least one partition [WS2]}}
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{expected nothing but `ttg.warp_partition` behind `partitions` [WS2]}}
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    ttg.warp_partition num_warps(1) () {
+      ttg.warp_return
+    }
+    // expected-note@+1 {{found this}}
+    ttg.barrier
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-note@+1 {{here}}
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    ttg.warp_partition num_warps(2) () {
+      // expected-error@+1 {{divides warps that are already divided [WS3]}}
+      ttg.warp_specialize {
+        ttg.warp_yield
+      } partitions {
+        ttg.warp_partition num_warps(1) () {
+          ttg.warp_return
+        }
+      }
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+// expected-error@+1 {{is outside of a function, whose warps it would divide [WS3]}}
+ttg.warp_specialize {
+  ttg.warp_yield
+} partitions {
+  ttg.warp_partition num_warps(1) () {
+    ttg.warp_return
+  }
+}
+
+// -----
+
+#shared = #ttg.shared<offset = [1, 2]>
+tt.func @f() {
+  // expected-error@+1 {{what outlives a region is allocated in front of the operation [WS4]}}
+  %r = ttg.warp_specialize -> !ttg.memdesc<4xf32, #shared, mutable> {
+    %m = ttg.local_alloc : !ttg.memdesc<4xf32, #shared, mutable>
+    ttg.warp_yield %m : !ttg.memdesc<4xf32, #shared, mutable>
+  } partitions {
+    ttg.warp_partition num_warps(1) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  // expected-error@+1 {{expected regions without arguments, found 1 [WS5]}}
+  "ttg.warp_specialize"() ({
+  ^bb0(%n: i32):
+    "ttg.warp_yield"() : () -> ()
+  }, {
+    "ttg.warp_partition"() <{numWarps = 1 : i32}> ({
+      "ttg.warp_return"() : () -> ()
+    }) : () -> ()
+  }) : () -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected a power of two of warps, found 3 [WP1]}}
+    ttg.warp_partition num_warps(3) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected a power of two of warps, found -4 [WP1]}}
+    ttg.warp_partition num_warps(-4) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+#tile = #ttg.linear<register = [1, 2], lane = [0, 0, 0, 0, 0], warp = []>
+tt.func @f(%v: tensor<4xf32, #tile>) {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{only scalars, pointers and memory descriptors mean the same to other warps [WP2]}}
+    ttg.warp_partition num_warps(1) (%w = %v : tensor<4xf32, #tile>) {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f(%n: i32) {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected an argument of the region for each capture, and of its type [WP3]}}
+    "ttg.warp_partition"(%n) <{numWarps = 1 : i32}> ({
+    ^bb0(%m: i64):
+      ttg.warp_return
+    }) : (i32) -> ()
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f(%n: i32) {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected an argument of the region for each capture, and of its type [WP3]}}
+    "ttg.warp_partition"(%n) <{numWarps = 1 : i32}> ({
+      ttg.warp_return
+    }) : (i32) -> ()
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected a multiple of 8 from 24 to 256 for the registers of a thread, found 44 [WP4]}}
+    ttg.warp_partition num_warps(4) registers(44) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected a multiple of 8 from 24 to 256 for the registers of a thread, found 264 [WP4]}}
+    ttg.warp_partition num_warps(4) registers(264) () {
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f() {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{expected the region to end with `ttg.warp_return` [WP5]}}
+    ttg.warp_partition num_warps(4) () {
+      ub.unreachable
+    }
+  }
+  tt.return
+}
+
+// -----
+
+#tile = #ttg.linear<register = [], lane = [1, 2, 4, 8, 16], warp = [32]>
+tt.func @f() {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    // expected-error@+1 {{has 4 warps and a tile whose layout is for 2 [WP6]}}
+    ttg.warp_partition num_warps(4) () {
+      // expected-note@+1 {{here}}
+      %v = ub.poison : tensor<64xf32, #tile>
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+tt.func @f(%n: i32) {
+  ttg.warp_specialize {
+    ttg.warp_yield
+  } partitions {
+    ttg.warp_partition num_warps(4) () {
+      // expected-error@+1 {{use of undeclared SSA value name}}
+      %v = arith.addi %n, %n : i32
+      ttg.warp_return
+    }
+  }
+  tt.return
+}
+
+// -----
+
+#bar = #ttg.shared<offset = []>
+tt.func @f() {
+  %b = ttg.local_alloc : !ttg.memdesc<1xi64, #bar, slots = 2, mutable>
+  // expected-error@+1 {{expected a mutable descriptor with one slot of one i64}}
+  ttg.mbarrier_arrive %b : !ttg.memdesc<1xi64, #bar, slots = 2, mutable>
+  tt.return
+}
+
+// -----
+
+#bar = #ttg.shared<offset = []>
+tt.func @f(%n: i32) {
+  %b = ttg.local_alloc : !ttg.memdesc<1xi32, #bar, mutable>
+  // expected-error@+1 {{expected a mutable descriptor with one slot of one i64}}
+  ttg.mbarrier_wait %b, %n : !ttg.memdesc<1xi32, #bar, mutable>
+  tt.return
+}
+
+// -----
+
+#bar = #ttg.shared<offset = []>
+tt.func @f() {
+  %b = ttg.local_alloc : !ttg.memdesc<1xi64, #bar, mutable>
+  // expected-error@+1 {{expected 1 to 1048575 arrivals, found 0 [MB2]}}
+  ttg.mbarrier_init %b, 0 : !ttg.memdesc<1xi64, #bar, mutable>
+  tt.return
+}

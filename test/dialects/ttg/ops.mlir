@@ -30,3 +30,40 @@ tt.func @shared_memory(%p: tensor<8x32x!tt.ptr<bf16>, #tile>, %m: tensor<8x32xi1
   %r = ttg.local_load %fixed : !ttg.memdesc<8x32xbf16, #shared> -> tensor<8x32xbf16, #tile>
   tt.return
 }
+
+#bar = #ttg.shared<offset = []>
+#wide = #ttg.linear<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#narrow = #ttg.linear<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = []>
+
+// CHECK-LABEL: @warp_regions
+tt.func @warp_regions(%p: !tt.ptr<f32>, %n: i32, %t: tensor<128xf32, #wide>) attributes {"ttg.num-warps" = 4 : i32} {
+  // CHECK: %[[BARS:.*]] = ttg.local_alloc
+  %bars = ttg.local_alloc : !ttg.memdesc<1xi64, #bar, mutable>
+  // CHECK: ttg.mbarrier_init %[[BARS]], 2 : <1xi64, #{{.*}}, mutable>
+  ttg.mbarrier_init %bars, 2 : !ttg.memdesc<1xi64, #bar, mutable>
+  // CHECK: %{{.*}}:2 = ttg.warp_specialize -> tensor<128xf32, #{{.*}}>, i32 {
+  %r:2 = ttg.warp_specialize -> tensor<128xf32, #wide>, i32 {
+    // CHECK: ttg.mbarrier_wait %[[BARS]], %{{.*}} : <1xi64
+    ttg.mbarrier_wait %bars, %n : !ttg.memdesc<1xi64, #bar, mutable>
+    // CHECK: ttg.warp_yield %{{.*}}, %{{.*}} : tensor<128xf32, #{{.*}}>, i32
+    ttg.warp_yield %t, %n : tensor<128xf32, #wide>, i32
+  // CHECK-NEXT: } partitions {
+  } partitions {
+    // CHECK-NEXT: ttg.warp_partition num_warps(1) registers(24) (%[[Q:.*]] = %{{.*}} : !tt.ptr<f32>, %[[B:.*]] = %[[BARS]] : !ttg.memdesc<1xi64, #{{.*}}, mutable>) {
+    ttg.warp_partition num_warps(1) registers(24) (%q = %p : !tt.ptr<f32>, %b = %bars : !ttg.memdesc<1xi64, #bar, mutable>) {
+      %v = ub.poison : tensor<128xf32, #narrow>
+      // CHECK: ttg.mbarrier_arrive %[[B]] : <1xi64
+      ttg.mbarrier_arrive %b : !ttg.memdesc<1xi64, #bar, mutable>
+      // CHECK-NEXT: ttg.warp_return
+      ttg.warp_return
+    }
+    // CHECK: ttg.warp_partition num_warps(2) () {
+    ttg.warp_partition num_warps(2) () {
+      ttg.warp_return
+    // CHECK: } attributes {some.name = 1 : i32}
+    } attributes {some.name = 1 : i32}
+  }
+  // CHECK: ttg.mbarrier_inval %[[BARS]] : <1xi64
+  ttg.mbarrier_inval %bars : !ttg.memdesc<1xi64, #bar, mutable>
+  tt.return
+}

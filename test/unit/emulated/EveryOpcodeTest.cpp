@@ -330,3 +330,23 @@ done: ret; }})",
   CHECK(run("setmaxnreg.inc.sync.aligned.u32 40;", "").find("fewer than the warp has") != std::string::npos);
   CHECK(run("", "setmaxnreg.dec.sync.aligned.u32 40;", 160).find("a warpgroup of four warps") != std::string::npos);
 }
+
+TEST_CASE("setmaxnreg: a block has what its launch gave it") {
+  // 8 warps of 64 registers: there are no more, however large the file is.
+  auto run = [](std::string_view first, std::string_view second) {
+    Machine machine(fmt::format(R"(
+.visible .entry k() .maxnreg 64 {{
+  .reg .pred %p<4>; .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 128; @%p1 bra one;
+  {}
+  bra done;
+one:
+  {}
+done: ret; }})",
+                                first, second));
+    return machine.launch("k", {.block = {256, 1, 1}, .threads = 1}).text();
+  };
+  CHECK(run("setmaxnreg.dec.sync.aligned.u32 24;", "setmaxnreg.inc.sync.aligned.u32 104;") == "");
+  CHECK(run("setmaxnreg.dec.sync.aligned.u32 24;", "setmaxnreg.inc.sync.aligned.u32 112;").find("deadlock") != std::string::npos);
+  CHECK(run("setmaxnreg.dec.sync.aligned.u32 72;", "").find("more than the warp has: 64") != std::string::npos);
+}
