@@ -33,7 +33,7 @@ Kernel::Impl::Impl(std::shared_ptr<Module::Impl> owner, const KernelDescription 
     parameterNames.push_back(parameter.name);
     defaults.push_back(parameter.defaultValue ? std::optional(parameter.defaultValue->get()) : std::nullopt);
   }
-  if (description.tune)
+  if (description.tune && !description.tune->configs.empty())
     setTuning(*description.tune);
 }
 

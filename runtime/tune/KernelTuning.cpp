@@ -85,7 +85,8 @@ TuneReport::Trial KernelTuning::trialOf(const TuneConfig &config) const {
     trial.config.emplace_back(text, static_cast<int64_t>(config.options.field));
 #include "runtime/LaunchOptions.def"
 #undef LAUNCH_OPTION
-  trial.text = textOf(namedValues(config));
+  trial.values = namedValues(config);
+  trial.text = textOf(trial.values);
   trial.seconds = std::numeric_limits<double>::infinity();
   return trial;
 }
@@ -371,6 +372,8 @@ void Kernel::tune(const Tuning &tuning) const { impl->setTuning(describeTuning(*
 
 TuneReport Kernel::tunedList(const Stream &stream, const Grid &grid, const Argument *arguments, size_t count) const {
   KernelTuning *tuning = impl->tuning.load(std::memory_order_acquire);
+  if (const auto &tune = impl->description.tune; !tuning && tune && !tune->problem.empty())
+    throw Error(ErrorKind::User, fmt::format("the configurations of `{}` are not known: {}", name(), tune->problem));
   if (!tuning)
     throw Error(ErrorKind::User, fmt::format("`{}` has no configurations: decorate it with @triton.autotune, or call Kernel::tune()", name()));
   BoundLaunch bound(impl->rules);

@@ -28,7 +28,8 @@ struct ArgumentResolver::Source {
   std::optional<std::string> given;
   const lang::ast::Expr *example = nullptr;
   const lang::ast::Expr *defaultValue = nullptr;
-  bool isConstexpr = false;
+  bool isConstexpr = false, isOpen = false;
+  bool isThere() const { return given || example || defaultValue; }
 };
 
 ArgumentResolver::~ArgumentResolver() = default;
@@ -114,9 +115,22 @@ runtime::LaunchOptions ArgumentResolver::launchOptions() {
   return options;
 }
 
+void ArgumentResolver::leaveOpen(const std::vector<std::string> &names) {
+  for (size_t i = 0; i < sources.size(); ++i)
+    sources[i].isOpen |= std::find(names.begin(), names.end(), kernel.params[i].name) != names.end();
+}
+
+bool ArgumentResolver::hasValue(const std::string &name) const {
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (kernel.params[i].name == name)
+      return sources[i].isThere();
+  return false;
+}
+
 const std::vector<ResolvedArgument> &ArgumentResolver::resolve() {
   for (size_t i = 0; i < sources.size(); ++i)
-    work(i);
+    if (!sources[i].isOpen || sources[i].isThere())
+      work(i);
   return results;
 }
 
@@ -144,6 +158,9 @@ ConstValue ArgumentResolver::workOut(size_t index) {
   if (source.given)
     return fromCommandLine(index);
   const lang::ast::Expr *expr = source.example ? source.example : source.defaultValue;
+  if (!expr && source.isOpen)
+    throw Failure(Status::Usage, fmt::format("parameter `{}` of `{}` is chosen by a configuration, so that no other argument can depend on it",
+                                             kernel.params[index].name, kernel.name));
   if (!expr)
     throw Failure(Status::Usage, fmt::format("parameter `{}` of `{}` has no value: give `{}=VALUE`, an @tk.example or a default", kernel.params[index].name,
                                              kernel.name, kernel.params[index].name));
@@ -390,11 +407,13 @@ std::array<int64_t, 3> ArgumentResolver::grid(const std::string &text, const lan
 std::string ArgumentResolver::describe() const {
   std::string text;
   for (size_t i = 0; i < results.size(); ++i) {
+    if (states[i] != State::Done)
+      continue; // left open
     const ConstValue &value = results[i].value;
     std::string shown = value.asArray() ? fmt::format("{}[{}]", spelling(value.asArray()->dtype), fmt::join(value.asArray()->shape, ",")) : value.repr();
     if (shown.size() > 60)
       shown = shown.substr(0, 57) + "...";
-    text += fmt::format("{}{}={}", i ? " " : "", kernel.params[i].name, shown);
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", kernel.params[i].name, shown);
     if (results[i].type)
       text += fmt::format(":{}", spelling(*results[i].type));
   }

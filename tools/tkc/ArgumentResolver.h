@@ -41,6 +41,10 @@ public:
                    const lang::ast::Call *example);
   ~ArgumentResolver();
 
+  /// Parameters that may be without a value: configurations or heuristics give it with the launch. resolve() leaves None in their place.
+  void leaveOpen(const std::vector<std::string> &names);
+  /// Whether the command line, the example or a default says what the parameter is.
+  bool hasValue(const std::string &name) const;
   /// One per parameter, in order. Throws Failure.
   const std::vector<ResolvedArgument> &resolve();
   /// The launch options among what is given and in the example. Throws Failure.

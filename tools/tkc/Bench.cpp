@@ -4,6 +4,7 @@
 #include "tools/tkc/KernelChoice.h"
 #include "tools/tkc/Report.h"
 #include "tools/tkc/Targets.h"
+#include "tools/tkc/TuneSession.h"
 #include "tools/tkc/ValueText.h"
 #include "tools/tkc/Verbs.h"
 #include "llvm/Support/JSON.h"
@@ -109,12 +110,12 @@ BenchOptions parse(const std::vector<std::string> &arguments) {
 }
 
 BenchRow measure(const BenchOptions &options, const jit::Program &program, const lang::ast::Function &kernel, const lang::KernelDecorators &decorators,
-                 const lang::ast::Call *example, const std::string &target, Execution &execution) {
-  ArgumentResolver resolver(program, kernel, options.arguments, example);
+                 const lang::ast::Call *example, const Place &place, Execution &execution) {
+  ArgumentResolver resolver(program, kernel, withConfiguration(program, kernel, decorators, place, options.arguments, example, options.grid), example);
   const std::vector<ResolvedArgument> &arguments = resolver.resolve();
   compiler::Options compile = withLaunchOptions(options.compile, resolver.launchOptions());
-  compile.target = target;
-  BenchRow row{kernel.name, target, execution.place(), resolver.describe(), resolver.grid(options.grid, decorators), 0, {}};
+  compile.target = place.target;
+  BenchRow row{kernel.name, place.target, execution.place(), resolver.describe(), resolver.grid(options.grid, decorators), 0, {}};
   compiler::Compiler compiler;
   std::unique_ptr<Executable> executable =
       execution.load(compileKernel(compiler, program, kernel.name, specsOf(program, kernel, decorators, arguments), compile));
@@ -202,7 +203,7 @@ int benchVerb(const std::vector<std::string> &arguments) {
       throw Failure(Status::Diagnostics, diagnostics.render());
     for (const lang::ast::Call *example : examplesToRun(*kernel, decorators, options.example, !options.arguments.empty()))
       for (size_t i = 0; i < places.size(); ++i)
-        rows.push_back(measure(options, *program, *kernel, decorators, example, places[i].target, *executions[i]));
+        rows.push_back(measure(options, *program, *kernel, decorators, example, places[i], *executions[i]));
   }
   std::fputs(options.json ? jsonOf(rows).c_str() : tableOf(rows).c_str(), stdout);
   return 0;

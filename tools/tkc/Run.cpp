@@ -6,6 +6,7 @@
 #include "tools/tkc/KernelChoice.h"
 #include "tools/tkc/Report.h"
 #include "tools/tkc/Targets.h"
+#include "tools/tkc/TuneSession.h"
 #include "tools/tkc/ValueText.h"
 #include "tools/tkc/Verbs.h"
 #include <cstdio>
@@ -105,9 +106,9 @@ RunOptions parse(const std::vector<std::string> &arguments) {
 /// The session: what all rounds share.
 class Runner {
 public:
-  Runner(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program, const lang::ast::Function &kernel,
-         const lang::KernelDecorators &decorators)
-      : options(options), compile(compile), execution(execution), program(program), kernel(kernel), decorators(decorators) {}
+  Runner(const RunOptions &options, const compiler::Options &compile, const Place &place, Execution &execution, const jit::Program &program,
+         const lang::ast::Function &kernel, const lang::KernelDecorators &decorators)
+      : options(options), compile(compile), place(place), execution(execution), program(program), kernel(kernel), decorators(decorators) {}
 
   RunReport run(const lang::ast::Call *example);
 
@@ -117,6 +118,7 @@ private:
 
   const RunOptions &options;
   const compiler::Options compile; // what the command line says; examples may add
+  const Place &place;
   Execution &execution;
   const jit::Program &program;
   const lang::ast::Function &kernel;
@@ -143,7 +145,7 @@ const ArrayArgument &Runner::arrayNamed(const ArgumentResolver &resolver, const 
 }
 
 RunReport Runner::run(const lang::ast::Call *example) {
-  ArgumentResolver resolver(program, kernel, options.arguments, example);
+  ArgumentResolver resolver(program, kernel, withConfiguration(program, kernel, decorators, place, options.arguments, example, options.grid), example);
   const std::vector<ResolvedArgument> &arguments = resolver.resolve();
   RunReport report;
   compiler::Options compile = withLaunchOptions(this->compile, resolver.launchOptions());
@@ -190,7 +192,7 @@ RunReport Runner::run(const lang::ast::Call *example) {
 } // namespace
 
 /// Runs a kernel's examples, or the arguments given. False when a verification failed.
-static bool runKernel(const RunOptions &options, const compiler::Options &compile, Execution &execution, const jit::Program &program,
+static bool runKernel(const RunOptions &options, const compiler::Options &compile, const Place &place, Execution &execution, const jit::Program &program,
                       const lang::ast::Function &kernel, std::vector<RunReport> &reports) {
   lang::Diagnostics diagnostics;
   lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
@@ -198,7 +200,7 @@ static bool runKernel(const RunOptions &options, const compiler::Options &compil
     throw Failure(Status::Diagnostics, diagnostics.render());
 
   std::vector<const lang::ast::Call *> examples = examplesToRun(kernel, decorators, options.example, !options.arguments.empty());
-  Runner runner(options, compile, execution, program, kernel, decorators);
+  Runner runner(options, compile, place, execution, program, kernel, decorators);
   bool right = true;
   for (const lang::ast::Call *example : examples) {
     reports.push_back(runner.run(example));
@@ -230,7 +232,7 @@ int runVerb(const std::vector<std::string> &arguments) {
   bool right = true;
   const bool nothingGiven = options.arguments.empty() && options.grid.empty() && !options.example;
   for (const lang::ast::Function *kernel : kernelsToRun(*program, options.kernel, nothingGiven))
-    right &= runKernel(options, options.compile, *execution, *program, *kernel, reports);
+    right &= runKernel(options, options.compile, place, *execution, *program, *kernel, reports);
   if (options.json)
     std::fputs(toJson(reports).c_str(), stdout);
   return static_cast<int>(right ? Status::Right : Status::VerificationFailed);

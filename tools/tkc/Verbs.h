@@ -10,6 +10,7 @@ int runVerb(const std::vector<std::string> &arguments);
 int compileVerb(const std::vector<std::string> &arguments);
 int explainVerb(const std::vector<std::string> &arguments);
 int benchVerb(const std::vector<std::string> &arguments);
+int tuneVerb(const std::vector<std::string> &arguments);
 int checkVerb(const std::vector<std::string> &arguments);
 int cacheVerb(const std::vector<std::string> &arguments);
 int devicesVerb(const std::vector<std::string> &arguments);

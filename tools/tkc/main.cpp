@@ -22,6 +22,7 @@ constexpr VerbEntry verbs[] = {
     {"compile", "FILE", "make an object file, or show a stage of the compilation", compileVerb},
     {"explain", "FILE", "show what the compiler made of each line, and what the kernel takes of a GPU", explainVerb},
     {"bench", "FILE[:KERNEL]", "measure a kernel's time, on several targets", benchVerb},
+    {"tune", "FILE[:KERNEL]", "measure a kernel's configurations and keep the fastest", tuneVerb},
     {"check", "FILE...", "find errors", checkVerb},
     {"cache", "ACTION", "look at what compilations left on the disk, remove it, pack it", cacheVerb},
     {"devices", "", "list what kernels can run on here", devicesVerb},

@@ -47,7 +47,8 @@ TuneOptions tuneOptions();
 struct TuneReport {
   struct Trial {
     Config config;       // its integers
-    std::string text;    // all of it: "BLOCK=64 num_warps=4"
+    std::vector<std::pair<std::string, std::string>> values; // all of it
+    std::string text;                                        // the same: "BLOCK=64 num_warps=4"
     double seconds = 0;  // median; infinite for one that was not measured
     std::string failure; // why it was dropped
   };
