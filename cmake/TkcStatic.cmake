@@ -24,7 +24,6 @@ endforeach()
 find_library(TKC_ZLIB_ARCHIVE libz.a REQUIRED)
 find_library(TKC_ZSTD_ARCHIVE libzstd.a REQUIRED)
 set_property(TARGET LLVMSupport PROPERTY INTERFACE_LINK_LIBRARIES rt dl m ${TKC_ZLIB_ARCHIVE} ${TKC_ZSTD_ARCHIVE} LLVMDemangle)
-set_property(TARGET LLVMExtensions PROPERTY INTERFACE_LINK_LIBRARIES LLVMSupport) # without Polly, which is an extension of linking bitcode (runtime/jit/OtherTargets.cpp)
 set_property(TARGET LLVMWindowsManifest PROPERTY INTERFACE_LINK_LIBRARIES LLVMSupport)
 # Its archive is in a package of its own, for code that is never called.
 add_library(tkcNoPolly STATIC ${PROJECT_SOURCE_DIR}/cmake/NoPolly.cpp)
