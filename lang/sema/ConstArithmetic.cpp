@@ -2,6 +2,7 @@
 //
 // Integers are unbounded up to kMaxBits; floor division and modulo round towards minus infinity; `/` of integers is correctly rounded.
 #include "lang/sema/ConstText.h"
+#include "lang/sema/HostRun.h"
 #include <cmath>
 
 namespace tk::lang {
@@ -185,6 +186,11 @@ std::optional<ConstValue> evalBinary(ast::BinaryOp op, const ConstValue &lhs, co
       return fail(error, fmt::format("the result has more than {} elements", kMaxSequence));
     elements.insert(elements.end(), rhs.asTuple()->elements.begin(), rhs.asTuple()->elements.end());
     result = ConstValue::tuple(std::move(elements), lhs.asTuple()->isList);
+  } else if (op == Op::BitOr && lhs.asDict() && rhs.asDict()) {
+    ConstValue::Dict merged = *lhs.asDict();
+    for (const auto &[key, value] : *rhs.asDict())
+      setItem(merged, key, value);
+    result = ConstValue(std::make_shared<const ConstValue::Dict>(std::move(merged)));
   } else if (op == Op::Mul && (lhs.asString() || lhs.asTuple()) && isInteger(rhs)) {
     return repeated(lhs, rhs, error);
   } else if (op == Op::Mul && (rhs.asString() || rhs.asTuple()) && isInteger(lhs)) {

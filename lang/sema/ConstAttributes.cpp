@@ -182,8 +182,19 @@ static bool isArrayMethod(const std::string &name) {
   return llvm::StringSwitch<bool>(name).Cases({"stride", "strides", "size", "dim", "ndimension", "element_size", "numel", "nelement", "is_contiguous"}, true).Default(false);
 }
 
+/// Whether an array's attribute or method asks for what is not known of a bare pointer.
+static bool asksForShape(const ConstValue &object, const std::string &name, std::string &error) {
+  auto *array = object.asArray();
+  if (!array || array->hasShape || (!isArrayMethod(name) && name != "shape" && name != "ndim") || name == "element_size")
+    return false;
+  error = fmt::format("the shape of `{}` is not known at a launch; pass what is needed of it as a parameter", array->name);
+  return true;
+}
+
 // ---- the interface ----
 Result constAttribute(const ConstValue &object, const std::string &name, std::string &error) {
+  if (asksForShape(object, name, error))
+    return std::nullopt;
   auto missing = [&]() { return fail(error, fmt::format("{} has no attribute `{}`", object.kindName(), name)); };
   if (auto *type = object.get<TypeValue>()) {
     Result value = typeAttribute(*type, name);
@@ -225,7 +236,12 @@ static bool isStringMethod(const std::string &name) {
   return llvm::StringSwitch<bool>(name).Cases({"upper", "lower", "strip", "startswith", "endswith", "split", "join", "replace"}, true).Default(false);
 }
 
-static bool isDictMethod(const std::string &name) { return name == "get" || name == "keys" || name == "values" || name == "items"; }
+static bool isDictMethod(const std::string &name) { return name == "copy" || name == "get" || name == "keys" || name == "values" || name == "items"; }
+
+bool isConfig(const ConstValue &value) {
+  auto *tuple = value.asTuple();
+  return tuple && !tuple->fields.empty() && tuple->fields[0] == "kwargs";
+}
 
 bool hasConstMethod(const ConstValue &object, const std::string &name) {
   if (auto *type = object.get<TypeValue>())
@@ -235,7 +251,7 @@ bool hasConstMethod(const ConstValue &object, const std::string &name) {
   if (object.asDict())
     return isDictMethod(name);
   if (object.asTuple())
-    return name == "index" || name == "count";
+    return name == "index" || name == "count" || name == "copy" || (name == "all_kwargs" && isConfig(object));
   if (object.get<BigInt>() || object.get<bool>())
     return name == "bit_length";
   return shaped(object) && isArrayMethod(name);
@@ -305,6 +321,8 @@ static Result dictMethod(const ConstValue::Dict &dict, const std::string &name, 
 }
 
 Result constMethod(const ConstValue &object, const std::string &name, const ConstCall &call, std::string &error) {
+  if (asksForShape(object, name, error))
+    return std::nullopt;
   Result result;
   if (auto *type = object.get<TypeValue>()) {
     if (name == "with_element_ty" && call.args.size() == 1)
@@ -312,6 +330,14 @@ Result constMethod(const ConstValue &object, const std::string &name, const Cons
     result = typeMethod(*type, name);
   } else if (auto *text = object.asString()) {
     return stringMethod(*text, name, call, error);
+  } else if (name == "copy" && call.args.empty()) {
+    return object; // values never change
+  } else if (name == "all_kwargs" && isConfig(object)) {
+    ConstValue::Dict all = *object.asTuple()->elements[0].asDict();
+    for (size_t i = 1; i < 5; ++i) // num_warps, num_stages, num_ctas, maxnreg
+      if (!object.asTuple()->elements[i].isNone())
+        all.emplace_back(ConstValue::string(object.asTuple()->fields[i]), object.asTuple()->elements[i]);
+    return ConstValue(std::make_shared<const ConstValue::Dict>(std::move(all)));
   } else if (auto *dict = object.asDict()) {
     return dictMethod(*dict, name, call, error);
   } else if (auto array = shaped(object)) {

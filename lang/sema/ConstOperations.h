@@ -38,6 +38,11 @@ std::optional<ConstValue> constSlice(const ConstValue &object, const ConstValue 
 /// The values that iteration gives: elements of tuples and lists, keys of dicts, characters of strings.
 std::optional<std::vector<ConstValue>> constElements(const ConstValue &object, std::string &error);
 
+/// `Config({"BLOCK": 64}, num_warps=4)` is a named tuple: kwargs, num_warps, num_stages, num_ctas, maxnreg, pre_hook, and a dict of the options that were written.
+bool isConfig(const ConstValue &value);
+constexpr size_t kConfigHook = 5, kConfigGiven = 6;
+std::optional<ConstValue> makeConfig(const ConstCall &call, std::string &error);
+
 /// Levels of nested tuples and dicts.
 unsigned nestingOf(const ConstValue &value);
 constexpr unsigned kMaxConstNesting = 100;

@@ -18,6 +18,7 @@ namespace tk::lang {
 
 class ModuleScope;
 class ConstValue;
+struct ConstCall;
 
 using BigInt = llvm::DynamicAPInt;
 
@@ -37,6 +38,7 @@ struct FunctionValue {
   const ModuleScope *scope = nullptr;
   const ast::Function *function = nullptr;
   const ast::Lambda *lambda = nullptr;
+  std::shared_ptr<const std::map<std::string, ConstValue>> captured = nullptr; // of one made while a function ran: that function's variables, as they were then
 };
 
 /// A name of the language itself (`tl.load`, `triton.cdiv`, `math.log2`, `float`), by its canonical dotted name without `tl.`; or a module ("tl").
@@ -56,6 +58,7 @@ struct TupleValue {
 struct ArrayValue {
   DType dtype = DType::F32;
   std::vector<int64_t> shape, strides; // strides in elements
+  bool hasShape = true; // false: a bare pointer, of which only the type is known
   std::string name;
   std::shared_ptr<void> handle; // whatever the evaluator's user attaches
 };
@@ -146,6 +149,9 @@ public:
   /// Empty after an error, which has been reported.
   std::optional<ConstValue> evaluate(const ast::Expr &expr, const SourceFile &file);
   std::optional<ConstValue> call(const ConstValue &callee, const std::vector<ConstValue> &args, Place place);
+  std::optional<ConstValue> callWith(const ConstValue &callee, const ConstCall &call, Place place);
+  /// Runs statements of the module in order and gives what `name` stands for then.
+  std::optional<ConstValue> run(const std::vector<const ast::Stmt *> &statements, const std::string &name, const SourceFile &file);
 
 private:
   const ModuleScope *scope;

@@ -4,6 +4,7 @@
 #include "lang/sema/HostArguments.h"
 #include "lang/sema/HostPrograms.h"
 #include "lang/sema/ParamSpecs.h"
+#include "lang/sema/Tuning.h"
 
 namespace tk::lang {
 
@@ -63,6 +64,7 @@ KernelDescription describe(const ModuleScope &scope, const ast::Function &kernel
   describeParameters(scope, kernel, decorators, result, own);
   result.hasGrid = decorators.hasGrid;
   result.grid = gridPrograms(scope, kernel, decorators.grid);
+  describeTuning(scope, kernel, result, own);
   result.problem = problemText(own);
   for (const Message &message : own.messages())
     diagnostics.report(message.severity == Severity::Note ? Diag::RelayedNote : Diag::RelayedError, message.place, message.text);

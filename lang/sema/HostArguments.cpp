@@ -38,7 +38,7 @@ std::optional<ConstValue> valueOf(const ModuleScope &scope, const Argument &argu
   case Kind::String: return ConstValue::string(argument.text);
   case Kind::Pointer: {
     auto array = std::make_shared<ArrayValue>();
-    array->dtype = argument.type, array->name = parameter;
+    array->dtype = argument.type, array->name = parameter, array->hasShape = false;
     return ConstValue(std::shared_ptr<const ArrayValue>(std::move(array)));
   }
   case Kind::Function: {
@@ -49,10 +49,18 @@ std::optional<ConstValue> valueOf(const ModuleScope &scope, const Argument &argu
     error = fmt::format("names `{}`, which is no function of `{}`", argument.text, scope.file().name());
     return std::nullopt;
   }
-  default: break;
+  case Kind::Tuple: {
+    std::vector<ConstValue> elements;
+    for (uint64_t i = 0; i < argument.bits; ++i) {
+      std::optional<ConstValue> element = valueOf(scope, argument.elements[i], parameter, error);
+      if (!element)
+        return std::nullopt;
+      elements.push_back(std::move(*element));
+    }
+    return ConstValue::tuple(std::move(elements));
   }
-  error = fmt::format("is {}, which host expressions cannot use", runtime::describe(argument));
-  return std::nullopt;
+  }
+  return ConstValue();
 }
 
 std::optional<NamedArguments> namedArguments(const ModuleScope &scope, const ast::Function &kernel, const Argument *const *arguments, size_t count, Diagnostics &diagnostics) {

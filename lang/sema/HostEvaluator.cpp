@@ -51,6 +51,8 @@ Result HostRun::name(const ast::Name &node) {
     return ConstValue(BuiltinValue{"triton.cdiv", false});
   if (Result value = globalName(node.id, false))
     return value;
+  if (std::string known = hostLibraryName(node.id); !known.empty())
+    return ConstValue(BuiltinValue{known, false});
   std::vector<std::string> candidates = globalNames(false);
   for (const auto &[known, value] : variables)
     candidates.push_back(known);
@@ -130,7 +132,7 @@ Result HostRun::elements(const std::vector<ast::ExprPtr> &list, bool isList) {
   return ConstValue::tuple(std::move(values), isList);
 }
 
-static void setItem(ConstValue::Dict &dict, const ConstValue &key, const ConstValue &value) {
+void setItem(ConstValue::Dict &dict, const ConstValue &key, const ConstValue &value) {
   std::string error;
   for (auto &[known, slot] : dict)
     if (evalCompare(ast::CompareOp::Eq, known, key, error)->truth()) {
@@ -271,10 +273,9 @@ bool HostRun::arguments(const ast::Call &node, ConstCall &call) {
 
 Result HostRun::call(const ast::Call &node) {
   bool handled = false;
-  if (!appendTo(node, handled))
-    return std::nullopt;
+  Result changed = mutate(node, handled);
   if (handled)
-    return ConstValue();
+    return changed;
   std::string error;
   if (auto *attribute = ast::dyn<ast::Attribute>(node.callee.get())) {
     Result object = expr(*attribute->value);
@@ -309,6 +310,8 @@ Result HostRun::callValue(const ConstValue &callee, const ConstCall &call, Place
     std::string name = builtin->name;
     if (!builtin->isModule && !isHostBuiltin(name) && isInitialiser(name))
       name = "init." + name; // tl.zeros in a decorator
+    if (!builtin->isModule && isHostLibrary(name))
+      return library(name, call, place);
     if (!builtin->isModule && isHostBuiltin(name)) {
       if (Result value = callHostBuiltin(name, call, error))
         return value;
@@ -367,7 +370,7 @@ Result HostRun::expr(const ast::Expr &node) {
   case K::Compare: return compare(ast::as<ast::Compare>(node));
   case K::Call: return call(ast::as<ast::Call>(node));
   case K::Subscript: return subscript(ast::as<ast::Subscript>(node));
-  case K::Lambda: return ConstValue(FunctionValue{scope, nullptr, &ast::as<ast::Lambda>(node)});
+  case K::Lambda: return ConstValue(madeHere(nullptr, &ast::as<ast::Lambda>(node)));
   case K::Binary: {
     auto &binary = ast::as<ast::Binary>(node);
     Result lhs = expr(*binary.lhs), rhs = lhs ? expr(*binary.rhs) : std::nullopt;
@@ -414,10 +417,22 @@ std::optional<ConstValue> HostEvaluator::evaluate(const ast::Expr &node, const S
   return HostRun(state, scope, file, locals).expr(node);
 }
 
-std::optional<ConstValue> HostEvaluator::call(const ConstValue &callee, const std::vector<ConstValue> &args, Place place) {
+std::optional<ConstValue> HostEvaluator::call(const ConstValue &callee, const std::vector<ConstValue> &args, Place place) { return callWith(callee, {args, {}}, place); }
+
+std::optional<ConstValue> HostEvaluator::callWith(const ConstValue &callee, const ConstCall &call, Place place) {
   HostState state{diagnostics, steps};
   static const SourceFile none("", "");
-  return HostRun(state, scope, place.file ? *place.file : none, locals).callValue(callee, {args, {}}, place);
+  return HostRun(state, scope, place.file ? *place.file : none, locals).callValue(callee, call, place);
+}
+
+std::optional<ConstValue> HostEvaluator::run(const std::vector<const ast::Stmt *> &statements, const std::string &name, const SourceFile &file) {
+  HostState state{diagnostics, steps};
+  HostRun run(state, scope, file, locals);
+  for (const ast::Stmt *statement : statements)
+    if (run.statement(*statement) != HostRun::Flow::Next)
+      return std::nullopt;
+  auto it = run.variables.find(name);
+  return it == run.variables.end() ? std::nullopt : Result(it->second);
 }
 
 } // namespace tk::lang

@@ -18,6 +18,9 @@ std::optional<std::string> compileHostExpression(const ModuleScope &scope, const
 /// Likewise, of a value that is no tuple.
 std::optional<std::string> compileHostValue(const ModuleScope &scope, const ast::Function &kernel, const ast::Expr &expr);
 
+/// Likewise, of a function of all the arguments by name.
+std::optional<std::string> compileHostFunction(const ModuleScope &scope, const ast::Function &kernel, const FunctionValue &function);
+
 /// Likewise, one program for each result.
 std::optional<std::vector<std::string>> compileHostResults(const ModuleScope &scope, const ast::Function &kernel, const ast::Expr &expr);
 

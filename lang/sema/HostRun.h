@@ -1,4 +1,5 @@
-// The machine behind HostEvaluator: runs Python expressions and statements over compile-time values. Cut into expressions (HostEvaluator.cpp) and statements (HostStatements.cpp).
+// The machine behind HostEvaluator: runs Python expressions and statements over compile-time values. Cut into expressions (HostEvaluator.cpp), statements (HostStatements.cpp)
+// and those functions and methods that call back or change a variable (HostLibrary.cpp).
 #pragma once
 #include "lang/sema/ConstOperations.h"
 #include "lang/sema/ConstValue.h"
@@ -17,6 +18,12 @@ struct HostState {
   bool stepsReported = false;
 };
 
+/// Functions of Python's that only host code may call: `sorted`, `any`, `itertools.product` ...
+bool isHostLibrary(const std::string &name);
+/// The canonical name of one that no import is needed for; empty when there is none.
+std::string hostLibraryName(const std::string &name);
+void setItem(ConstValue::Dict &dict, const ConstValue &key, const ConstValue &value);
+
 /// One function's frame.
 class HostRun {
 public:
@@ -27,6 +34,7 @@ public:
   Result expr(const ast::Expr &node);
   Result callFunction(const FunctionValue &function, const ConstCall &call, Place place);
   Result callValue(const ConstValue &callee, const ConstCall &call, Place place);
+  Flow statement(const ast::Stmt &node);
   std::map<std::string, ConstValue> variables;
 
 private:
@@ -46,11 +54,18 @@ private:
   bool bind(const std::vector<ast::Parameter> &params, const std::string &name, const ConstCall &call, Place place, HostRun &frame);
 
   Flow block(const ast::Block &statements);
-  Flow statement(const ast::Stmt &node);
+  FunctionValue madeHere(const ast::Function *function, const ast::Lambda *lambda) const;
   Flow loop(const ast::For &node);
   Flow loop(const ast::While &node);
   bool assign(const ast::Expr &target, const ConstValue &value);
-  bool appendTo(const ast::Call &node, bool &handled);
+  // HostLibrary.cpp
+  Result library(const std::string &name, const ConstCall &call, Place place);
+  Result sorted(const ConstCall &call, Place place);
+  std::optional<std::vector<ConstValue>> sortedElements(std::vector<ConstValue> elements, const ConstCall &call, Place place);
+  Result mutate(const ast::Call &node, bool &handled);
+  Result mutateList(std::vector<ConstValue> elements, const std::string &method, const ConstCall &call, const ast::Call &node, ConstValue &returned);
+  Result mutateDict(ConstValue::Dict dict, const std::string &method, const ConstCall &call, const ast::Call &node, ConstValue &returned);
+  Result fail(Place place, const std::string &text);
 
   /// Counts a step; false (reported once) when there are none left or the recursion is too deep.
   bool step(SourceRange range);

@@ -66,7 +66,13 @@ Result HostRun::callFunction(const FunctionValue &function, const ConstCall &cal
   if (!step(place.range))
     return std::nullopt;
   const SourceFile &home = function.scope ? function.scope->file() : file;
-  HostRun frame(state, function.scope, home, function.lambda ? outer : HostLocals());
+  HostLocals around = function.lambda ? outer : HostLocals();
+  if (function.captured)
+    around = [captured = function.captured, around](const std::string &name) -> Result {
+      auto it = captured->find(name);
+      return it != captured->end() ? Result(it->second) : around ? around(name) : std::nullopt;
+    };
+  HostRun frame(state, function.scope, home, around);
   const auto &params = function.function ? function.function->params : function.lambda->params;
   if (!bind(params, function.function ? function.function->name : "lambda", call, place, frame))
     return std::nullopt;
@@ -136,32 +142,11 @@ bool HostRun::assign(const ast::Expr &target, const ConstValue &value) {
   return true;
 }
 
-/// `name.append(x)`, `name.extend(xs)`: lists are values here, so the name is bound to the longer list.
-bool HostRun::appendTo(const ast::Call &node, bool &handled) {
-  auto *attribute = ast::dyn<ast::Attribute>(node.callee.get());
-  auto *name = attribute ? ast::dyn<ast::Name>(attribute->value.get()) : nullptr;
-  if (!name || node.args.size() != 1 || (attribute->attr != "append" && attribute->attr != "extend"))
-    return true;
-  auto it = variables.find(name->id);
-  if (it == variables.end() || !it->second.asTuple() || !it->second.asTuple()->isList)
-    return true;
-  handled = true;
-  Result value = expr(*node.args[0]);
-  if (!value)
-    return false;
-  std::vector<ConstValue> elements = it->second.asTuple()->elements;
-  if (attribute->attr == "append") {
-    elements.push_back(*value);
-  } else {
-    std::string error;
-    auto more = constElements(*value, error);
-    if (!more)
-      return fail(node.range, error), false;
-    elements.insert(elements.end(), more->begin(), more->end());
-  }
-  if (elements.size() > (1u << 16))
-    return fail(node.range, "a list of more than 65536 elements"), false;
-  return assign(*attribute->value, ConstValue::tuple(std::move(elements), true));
+FunctionValue HostRun::madeHere(const ast::Function *function, const ast::Lambda *lambda) const {
+  FunctionValue value{scope, function, lambda, nullptr};
+  if (!variables.empty())
+    value.captured = std::make_shared<const std::map<std::string, ConstValue>>(variables);
+  return value;
 }
 
 Flow HostRun::block(const ast::Block &statements) {
@@ -255,6 +240,11 @@ Flow HostRun::statement(const ast::Stmt &node) {
     auto &branch = ast::as<ast::If>(node);
     Result condition = expr(*branch.condition);
     return condition ? block(condition->truth() ? branch.then : branch.orelse) : Flow::Error;
+  }
+  case K::Function: {
+    auto &function = ast::as<ast::Function>(node);
+    variables[function.name] = ConstValue(madeHere(&function, nullptr));
+    return Flow::Next;
   }
   case K::For: return loop(ast::as<ast::For>(node));
   case K::While: return loop(ast::as<ast::While>(node));

@@ -69,7 +69,8 @@ std::string languageModule(const std::string &path) {
       {"triton.language.math", "tl.math"}, {"triton.language.extra", "tl.extra"}, {"triton.language.extra.libdevice", "libdevice"}, {"triton.language.libdevice", "libdevice"},
       {"triton.language.extra.cuda", "tl.extra.cuda"}, {"triton.language.extra.hip", "tl.extra.hip"}, {"triton.language.extra.cuda.libdevice", "libdevice"},
       {"triton.language.extra.hip.libdevice", "libdevice"}, {"triton.language.extra.cpu.libdevice", "libdevice"}, {"triton.language.target_info", "tl.target_info"},
-      {"triton.tools", "triton.tools"}, {"math", "math"}, {"tk", "tk"}, {"libdevice", "libdevice"}};
+      {"triton.tools", "triton.tools"}, {"triton.runtime", "triton.runtime"}, {"triton.runtime.driver", "triton.runtime.driver"}, {"itertools", "itertools"}, {"os", "os"}, {"copy", "copy"},
+      {"math", "math"}, {"tk", "tk"}, {"libdevice", "libdevice"}};
   auto it = modules.find(path);
   return it == modules.end() ? "" : it->second;
 }
@@ -122,6 +123,19 @@ static std::optional<ConstValue> tlMember(const std::string &name) {
   return libraryFunction("tl", name);
 }
 
+/// `triton.runtime.driver.active.get_current_target`, by which files choose their configurations.
+static std::optional<ConstValue> hostMember(const std::string &moduleName, const std::string &name) {
+  if (moduleName == "triton.runtime" && (name == "Config" || name == "autotune" || name == "heuristics"))
+    return builtin("triton." + name);
+  if (moduleName == "triton.runtime.driver" && name == "driver") // from triton.runtime.driver import driver
+    return module(moduleName);
+  if ((moduleName == "triton.runtime" && name == "driver") || (moduleName == "triton.runtime.driver" && name == "active"))
+    return module(moduleName + "." + name);
+  if (moduleName == "triton.runtime.driver.active" && name == "get_current_target")
+    return builtin("triton.runtime.get_current_target");
+  return std::nullopt;
+}
+
 std::optional<ConstValue> languageMember(const std::string &moduleName, const std::string &name) {
   if (moduleName == "tl")
     return tlMember(name);
@@ -148,8 +162,8 @@ std::optional<ConstValue> languageMember(const std::string &moduleName, const st
   if (moduleName == "triton") {
     if (name == "language")
       return module("tl");
-    if (name == "tools")
-      return module("triton.tools");
+    if (name == "tools" || name == "runtime")
+      return module("triton." + name);
     if (tritonFunctions().contains(name))
       return builtin("triton." + name);
     return std::nullopt;
@@ -157,11 +171,23 @@ std::optional<ConstValue> languageMember(const std::string &moduleName, const st
   if (moduleName == "math")
     return mathMember(name);
   if (moduleName == "tk") {
+    if (name == "Config")
+      return builtin("triton.Config");
     for (const char *decorator : {"grid", "example", "jit", "constexpr_function", "autotune", "heuristics"})
       if (name == decorator)
         return builtin("tk." + name);
     return globalName(name, false);
   }
+  if (moduleName.rfind("triton.runtime", 0) == 0)
+    return hostMember(moduleName, name);
+  if (moduleName == "itertools" || moduleName == "copy" || (moduleName == "os" && name != "environ"))
+    return builtin(moduleName + "." + name);
+  if (moduleName == "os") // environ is empty: a kernel file means the same in every environment
+    return ConstValue(std::make_shared<const ConstValue::Dict>());
+  if (moduleName == "?torch" && name == "version")
+    return module("?torch.version");
+  if (moduleName == "?torch.version" && name == "hip")
+    return ConstValue();
   if (!moduleName.empty() && moduleName[0] == '?')
     return builtin(moduleName + "." + name);
   return std::nullopt;

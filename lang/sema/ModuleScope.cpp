@@ -6,6 +6,7 @@
 #include "lang/sema/LanguageNames.h"
 #include "lang/sema/Library.h"
 #include "lang/sema/SyntaxFacts.h"
+#include "lang/syntax/AstWalk.h"
 #include "lang/syntax/Parser.h"
 #include <mutex>
 
@@ -22,6 +23,7 @@ struct Entry {
   const ast::Expr *tupleTarget = nullptr; // `A, B = 1, 2`: the target that `value` is unpacked into
   std::string module, member;             // Module: dotted path; Member: `from module import member`
   unsigned level = 0;                     // leading dots
+  std::vector<const ast::Stmt *> history; // the module's statements that make the value, when it takes more than `value`: `configs = []`, `for ...: configs.append(...)`
   bool evaluating = false, known = false;
   std::optional<ConstValue> cached;
 };
@@ -36,6 +38,7 @@ struct ModuleScope::Impl {
   bool isLibrary = false;
 
   void scan(const ast::Block &block, bool override);
+  void findHistories(const ast::Block &block);
   void define(const std::string &name, Entry entry, bool override);
   void target(const ast::Expr &target, const ast::Expr *whole, const ast::Expr *value, const ast::Expr *annotation, bool override);
 };
@@ -88,7 +91,8 @@ void ModuleScope::Impl::scan(const ast::Block &block, bool override) {
         Entry entry;
         entry.kind = EntryKind::Module;
         entry.module = name.asName.empty() ? name.name.substr(0, name.name.find('.')) : name.name;
-        define(name.asName.empty() ? entry.module : name.asName, std::move(entry), override);
+        std::string bound = name.asName.empty() ? entry.module : name.asName;
+        define(bound, std::move(entry), override);
       }
     } else if (auto *from = ast::dyn<ast::ImportFrom>(node)) {
       for (const ast::ImportedName &name : from->names) {
@@ -115,9 +119,70 @@ void ModuleScope::Impl::scan(const ast::Block &block, bool override) {
   }
 }
 
+/// The names that a statement changes other than by an assignment of its own: `n += 1`, `xs.append(1)`, `d["k"] = 2`, and whatever a loop assigns.
+static void collectChanged(const ast::Stmt &statement, bool inLoop, std::set<std::string> &names) {
+  auto note = [&](const ast::Expr *expr) {
+    if (auto *name = ast::dyn<ast::Name>(expr))
+      names.insert(name->id);
+  };
+  if (auto *augmented = ast::dyn<ast::AugAssign>(&statement)) {
+    note(augmented->target.get());
+  } else if (auto *assign = ast::dyn<ast::Assign>(&statement)) {
+    for (const ast::ExprPtr &target : assign->targets)
+      if (auto *item = ast::dyn<ast::Subscript>(target.get()))
+        note(item->value.get());
+      else if (inLoop)
+        collectTargets(*target, names);
+  } else if (auto *expression = ast::dyn<ast::ExprStmt>(&statement)) {
+    auto *call = ast::dyn<ast::Call>(expression->value.get());
+    static const std::set<std::string> changes = {"append", "extend", "insert", "pop", "remove", "reverse", "clear", "sort", "update", "setdefault"};
+    if (auto *method = call ? ast::dyn<ast::Attribute>(call->callee.get()) : nullptr; method && changes.count(method->attr))
+      note(method->value.get());
+  }
+  if (statement.kind == ast::StmtKind::Function || statement.kind == ast::StmtKind::Class)
+    return;
+  bool loops = inLoop || statement.kind == ast::StmtKind::For || statement.kind == ast::StmtKind::While;
+  ast::forEachBlock(statement, [&](const ast::Block &block) {
+    for (const ast::StmtPtr &inner : block)
+      collectChanged(*inner, loops, names);
+  });
+}
+
+/// `if __name__ == "__main__":` is of the host's program, not of the module.
+static bool isMainProgram(const ast::Stmt &statement) {
+  auto *branch = ast::dyn<ast::If>(&statement);
+  auto *compare = branch ? ast::dyn<ast::Compare>(branch->condition.get()) : nullptr;
+  auto *name = compare ? ast::dyn<ast::Name>(compare->first.get()) : nullptr;
+  return name && name->id == "__name__";
+}
+
+void ModuleScope::Impl::findHistories(const ast::Block &block) {
+  std::map<std::string, std::vector<const ast::Stmt *>> statements;
+  std::set<std::string> changed;
+  for (const ast::StmtPtr &statement : block) {
+    std::set<std::string> names, changes;
+    if (isMainProgram(*statement))
+      continue;
+    collectChanged(*statement, false, changes);
+    names = changes;
+    if (auto *assign = ast::dyn<ast::Assign>(statement.get()))
+      for (const ast::ExprPtr &target : assign->targets)
+        collectTargets(*target, names);
+    if (auto *annotated = ast::dyn<ast::AnnAssign>(statement.get()); annotated && annotated->value)
+      collectTargets(*annotated->target, names);
+    for (const std::string &name : names)
+      statements[name].push_back(statement.get());
+    changed.insert(changes.begin(), changes.end());
+  }
+  for (const std::string &name : changed)
+    if (auto it = entries.find(name); it != entries.end() && it->second.kind == EntryKind::Constant)
+      it->second.history = statements[name];
+}
+
 ModuleScope::ModuleScope(ast::Module tree, bool isPython) : module(std::move(tree)), python(isPython), state(std::make_unique<Impl>()) {
   state->isLibrary = module.file->name().rfind("<library>/", 0) == 0;
   state->scan(module.body, true);
+  state->findHistories(module.body);
 }
 
 ModuleScope::~ModuleScope() = default;
@@ -222,8 +287,8 @@ std::optional<ConstValue> ModuleScope::lookup(const std::string &name, Diagnosti
   case EntryKind::Constant: {
     Diagnostics own;
     HostEvaluator evaluator(this, own, 1'000'000);
-    std::optional<ConstValue> value = evaluator.evaluate(*entry.value, file());
-    if (value && entry.tupleTarget)
+    std::optional<ConstValue> value = entry.history.empty() ? evaluator.evaluate(*entry.value, file()) : evaluator.run(entry.history, name, file());
+    if (value && entry.tupleTarget && entry.history.empty())
       value = unpacked(*entry.tupleTarget, *value, name);
     entry.cached = value ? *value : ConstValue(BuiltinValue{"?" + name, false}); // host code's value: an error where a kernel uses it
     break;

@@ -1,5 +1,6 @@
 // tkc check: syntax and restrictions of every file, and elaboration of the kernels whose types are known: by their examples, or by annotations of all parameters.
 #include "compiler/Compiler.h"
+#include "lang/sema/Tuning.h"
 #include "tk/error.h"
 #include "tools/tkc/ArgumentResolver.h"
 #include "tools/tkc/Containment.h"
@@ -54,6 +55,8 @@ void checkKernel(const jit::Program &program, const lang::ast::Function &kernel,
     diagnostics.clear();
   };
   lang::KernelDecorators decorators = lang::decoratorsOf(program.scope(), kernel, diagnostics);
+  runtime::KernelDescription description;
+  lang::describeTuning(program.scope(), kernel, description, diagnostics);
   std::vector<std::vector<lang::ParamSpec>> variants;
   if (decorators.examples.empty()) {
     if (auto specs = annotatedSpecs(program, kernel, diagnostics))
