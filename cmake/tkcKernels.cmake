@@ -2,8 +2,9 @@
 #
 #   tk_add_kernels(program FILES scale.tk softmax.tk SIGNATURES "*fp32:16, *fp32:16, i32, BLOCK=1024" TARGETS x86-64-v3 sm_90a)
 #
-# For each file NAME.tk it runs `tkc compile`, adds the object to the target `program`, and gives its sources NAME.h, which declares a C function a kernel. The
-# files are compiled again when they, or tkc, change. The objects carry what launches them; they need the C library alone.
+# For each file NAME.tk it runs `tkc compile`, adds the object to the target `program`, and gives the sources of `program`, and of targets that link it, the header
+# NAME.h, which declares a C function a kernel. The files are compiled again when they, or tkc, change. The objects carry what launches them; they need the C library
+# alone.
 #
 #   FILES       .tk files, relative to the current source folder
 #   SIGNATURES  one or more, as `tkc compile --signature` takes them; they hold for every file
@@ -68,6 +69,6 @@ function(tk_add_kernels target)
   string(SUBSTRING ${number} 0 8 number)
   add_custom_target(${target}-kernels-${number} DEPENDS ${made})
   add_dependencies(${target} ${target}-kernels-${number})
-  target_include_directories(${target} PRIVATE ${ARG_HEADER_DIR})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${ARG_HEADER_DIR}>)
   target_link_libraries(${target} PRIVATE m)
 endfunction()
