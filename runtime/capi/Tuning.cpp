@@ -69,29 +69,30 @@ extern "C" {
 
 tk_benchmark_options tk_benchmark_defaults(void) {
   BenchmarkOptions defaults;
-  return {sizeof(tk_benchmark_options), defaults.warmupMs, defaults.repMs, defaults.repetitions, defaults.flushCache, defaults.graph, 0};
+  return {sizeof(tk_benchmark_options), defaults.warmupMs, defaults.repMs, defaults.repetitions, defaults.flushCache, defaults.graph, 0, nullptr};
 }
 
 tk_status tk_benchmark(const tk_stream *stream, tk_work work, void *context, const tk_benchmark_options *options, tk_benchmark_result *result,
                        tk_error **error) {
   return guarded(error, [&] {
+    checked(result, "result");
+    if (!work)
+      throw Error(ErrorKind::User, "`work` is null");
+    auto run = [context](tk_work function, const char *what) {
+      tk_error *failure = nullptr;
+      tk_status status = function(context, &failure);
+      passOn(status, failure, what);
+    };
     BenchmarkOptions chosen;
     if (options) {
       tk_benchmark_options given = readSized(options, tk_benchmark_defaults(), "options");
       chosen.warmupMs = given.warmup_ms, chosen.repMs = given.rep_ms, chosen.repetitions = given.repetitions;
       chosen.flushCache = given.flush_cache != 0, chosen.graph = given.graph != 0;
+      if (given.prepare)
+        chosen.prepare = [run, prepare = given.prepare] { run(prepare, "the benchmark's preparation"); };
     }
-    checked(result, "result");
-    if (!work)
-      throw Error(ErrorKind::User, "`work` is null");
     BenchmarkResult found = benchmark(
-        checked(stream, "stream").value,
-        [&] {
-          tk_error *failure = nullptr;
-          tk_status status = work(context, &failure);
-          passOn(status, failure, "the benchmark's function");
-        },
-        chosen);
+        checked(stream, "stream").value, [&] { run(work, "the benchmark's function"); }, chosen);
     writeSized(result, tk_benchmark_result{0, found.minimum, found.median, found.p95, found.mean, found.runs}, "result");
   });
 }
@@ -103,7 +104,8 @@ tk_status tk_kernel_tune(const tk_kernel *kernel, const tk_tuning *tuning, tk_er
 static tk_tune_options optionsOf(const TuneOptions &options) {
   static thread_local std::string file;
   file = options.file;
-  return {sizeof(tk_tune_options), static_cast<int32_t>(options.mode), file.c_str(), options.budgetSeconds, options.compileThreads, options.progress};
+  return {sizeof(tk_tune_options), static_cast<int32_t>(options.mode), file.c_str(), options.budgetSeconds, options.compileThreads,
+          options.progress,        options.again,                              0};
 }
 
 tk_status tk_set_tune_options(const tk_tune_options *options, tk_error **error) {
@@ -112,7 +114,7 @@ tk_status tk_set_tune_options(const tk_tune_options *options, tk_error **error) 
     TuneOptions chosen;
     chosen.mode = checkedEnum<TuneOptions::Mode>(given.mode, TK_TUNE_CHECK + 1, "options.mode");
     chosen.file = given.file ? given.file : "", chosen.budgetSeconds = given.budget_seconds;
-    chosen.compileThreads = given.compile_threads, chosen.progress = given.progress != 0;
+    chosen.compileThreads = given.compile_threads, chosen.progress = given.progress != 0, chosen.again = given.again != 0;
     setTuneOptions(chosen);
   });
 }
@@ -131,6 +133,14 @@ void tk_tune_report_free(tk_tune_report *report) { delete report; }
 size_t tk_tune_report_trials(const tk_tune_report *report) { return report ? report->value.trials.size() : 0; }
 size_t tk_tune_report_best(const tk_tune_report *report) { return report ? report->value.best : 0; }
 int tk_tune_report_from_file(const tk_tune_report *report) { return report && report->value.fromFile; }
+const char *tk_tune_report_kernel(const tk_tune_report *report) { return report ? report->value.kernel.c_str() : nullptr; }
+const char *tk_tune_report_device(const tk_tune_report *report) { return report ? report->value.device.c_str() : nullptr; }
+const char *tk_tune_report_key_name(const tk_tune_report *report, size_t index) {
+  return report && index < report->value.key.size() ? report->value.key[index].first.c_str() : nullptr;
+}
+const char *tk_tune_report_key_value(const tk_tune_report *report, size_t index) {
+  return report && index < report->value.key.size() ? report->value.key[index].second.c_str() : nullptr;
+}
 double tk_tune_report_seconds(const tk_tune_report *report, size_t trial) {
   const TuneReport::Trial *found = trialOf(report, trial);
   return found ? found->seconds : NAN;
@@ -138,6 +148,10 @@ double tk_tune_report_seconds(const tk_tune_report *report, size_t trial) {
 const char *tk_tune_report_failure(const tk_tune_report *report, size_t trial) {
   const TuneReport::Trial *found = trialOf(report, trial);
   return found ? found->failure.c_str() : nullptr;
+}
+const char *tk_tune_report_text(const tk_tune_report *report, size_t trial) {
+  const TuneReport::Trial *found = trialOf(report, trial);
+  return found ? found->text.c_str() : nullptr;
 }
 size_t tk_tune_report_values(const tk_tune_report *report, size_t trial) {
   const TuneReport::Trial *found = trialOf(report, trial);

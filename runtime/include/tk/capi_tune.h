@@ -11,12 +11,16 @@ extern "C" {
 // ---------------------------------------------------------------------------------------------------------------------------------------------------------------
 // Benchmarks
 
+// Puts work on the stream. Anything but TK_OK ends the benchmark with the error it leaves, if any.
+typedef tk_status (*tk_work)(void *context, tk_error **error);
+
 typedef struct tk_benchmark_options {
   size_t size;
   double warmup_ms, rep_ms;
   uint32_t repetitions; // not 0: instead of rep_ms
   int32_t flush_cache, graph;
   uint32_t reserved; // 0
+  tk_work prepare;   // NULL, or called before each run, outside of the time, with the context of the work
 } tk_benchmark_options;
 // What the C++ API's defaults are.
 TK_CAPI tk_benchmark_options tk_benchmark_defaults(void);
@@ -27,8 +31,6 @@ typedef struct tk_benchmark_result {
   uint32_t runs;
 } tk_benchmark_result;
 
-// Puts work on the stream. Anything but TK_OK ends the benchmark with the error it leaves, if any.
-typedef tk_status (*tk_work)(void *context, tk_error **error);
 // `options` may be NULL.
 TK_CAPI tk_status tk_benchmark(const tk_stream *stream, tk_work work, void *context, const tk_benchmark_options *options, tk_benchmark_result *result,
                                tk_error **error);
@@ -70,6 +72,8 @@ typedef struct tk_tune_options {
   double budget_seconds;
   uint32_t compile_threads; // 0: the cores
   int32_t progress;
+  int32_t again;     // measure what is known as well
+  uint32_t reserved; // 0
 } tk_tune_options;
 TK_CAPI tk_status tk_set_tune_options(const tk_tune_options *options, tk_error **error);
 // Fills as much as `size` says. `file` is valid until this thread asks again.
@@ -83,11 +87,18 @@ TK_CAPI void tk_tune_report_free(tk_tune_report *report);
 TK_CAPI size_t tk_tune_report_trials(const tk_tune_report *report);
 TK_CAPI size_t tk_tune_report_best(const tk_tune_report *report);
 TK_CAPI int tk_tune_report_from_file(const tk_tune_report *report);
+TK_CAPI const char *tk_tune_report_kernel(const tk_tune_report *report);
+TK_CAPI const char *tk_tune_report_device(const tk_tune_report *report);
+// What the result holds for: names and values, each NULL past the end.
+TK_CAPI const char *tk_tune_report_key_name(const tk_tune_report *report, size_t index);
+TK_CAPI const char *tk_tune_report_key_value(const tk_tune_report *report, size_t index);
 // The median; infinite for a trial that failed.
 TK_CAPI double tk_tune_report_seconds(const tk_tune_report *report, size_t trial);
 // Why it was dropped; "" for one that was measured.
 TK_CAPI const char *tk_tune_report_failure(const tk_tune_report *report, size_t trial);
-// What it was run with.
+// What it was run with: "BLOCK=64 num_warps=4".
+TK_CAPI const char *tk_tune_report_text(const tk_tune_report *report, size_t trial);
+// The integers of it.
 TK_CAPI size_t tk_tune_report_values(const tk_tune_report *report, size_t trial);
 TK_CAPI tk_config_value tk_tune_report_value(const tk_tune_report *report, size_t trial, size_t index);
 

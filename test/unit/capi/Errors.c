@@ -112,7 +112,7 @@ void nullIsAnError(void) {
   CHECK(tk_module_kernel_count(NULL) == 0 && tk_module_kernel_name(NULL, 0) == NULL);
   CHECK(tk_kernel_name(NULL) == NULL && tk_kernel_parameter_count(NULL) == 0 && tk_kernel_parameter_name(add, 99) == NULL);
   CHECK(tk_array_data(NULL) == NULL && tk_array_shape(NULL) == NULL && tk_array_bytes(NULL) == 0);
-  CHECK(tk_tune_report_trials(NULL) == 0 && tk_tune_report_failure(NULL, 0) == NULL);
+  CHECK(tk_tune_report_trials(NULL) == 0 && tk_tune_report_failure(NULL, 0) == NULL && tk_tune_report_kernel(NULL) == NULL);
   CHECK(strcmp(tk_error_message(NULL), "") == 0 && tk_error_kind(NULL) == TK_OK);
   tk_error_free(NULL), tk_module_free(NULL), tk_kernel_free(NULL), tk_launcher_free(NULL), tk_stream_free(NULL), tk_event_free(NULL), tk_array_free(NULL);
   tk_tune_report_free(NULL);

@@ -14,6 +14,17 @@ static tk_status count(void *context, tk_error **error) {
   ++*(int *)context;
   return TK_OK;
 }
+struct Counts {
+  int *prepared, *runs;
+};
+static tk_status countPrepared(void *context, tk_error **error) {
+  ++*((struct Counts *)context)->prepared;
+  return TK_OK;
+}
+static tk_status countRun(void *context, tk_error **error) {
+  ++*((struct Counts *)context)->runs;
+  return TK_OK;
+}
 static tk_status giveUp(void *context, tk_error **error) {
   *error = tk_error_new(TK_ERROR_USER, "enough");
   return TK_ERROR_USER;
@@ -57,6 +68,12 @@ void benchmarks(void) {
   options.repetitions = 5, options.flush_cache = 0;
   OK(tk_benchmark(stream, count, &runs, &options, &result, &error));
   CHECK(runs >= 6 && result.runs == 5 && result.minimum >= 0 && result.median >= result.minimum && result.p95 >= result.median);
+  int prepared = 0;
+  struct Counts both = {&prepared, &runs};
+  runs = 0, options.prepare = countPrepared, options.warmup_ms = 0;
+  OK(tk_benchmark(stream, countRun, &both, &options, &result, &error));
+  CHECK(prepared == runs && runs >= 5 && result.runs == 5);
+  options.prepare = NULL;
   FAILS(tk_benchmark(stream, giveUp, NULL, &options, &result, &error), TK_ERROR_USER, "enough");
   tk_stream_free(stream);
 }
@@ -65,7 +82,9 @@ void tuning(void) {
   tk_error *error;
   tk_stream *stream = hostStream();
   tk_kernel *kernel = kernelOf(scale, NULL);
-  tk_tune_options options = {sizeof options, 0, NULL, 0, 0, 0}, before = {sizeof before, 0, NULL, 0, 0, 0};
+  tk_tune_options options, before;
+  memset(&before, 0, sizeof before);
+  before.size = sizeof before;
   OK(tk_get_tune_options(&before, &error));
   options = before, options.progress = 0, options.budget_seconds = 20;
   OK(tk_set_tune_options(&options, &error));
@@ -90,6 +109,9 @@ void tuning(void) {
     tk_config_value value = tk_tune_report_value(report, i, 0);
     CHECK(value.name && strcmp(value.name, "BLOCK") == 0 && value.value == (i ? 1024 : 256));
   }
+  CHECK(strcmp(tk_tune_report_kernel(report), "scale") == 0 && strstr(tk_tune_report_device(report), "threads"));
+  CHECK(strcmp(tk_tune_report_text(report, 1), "BLOCK=1024") == 0 && tk_tune_report_seconds(report, 1) > 0);
+  CHECK(strcmp(tk_tune_report_key_name(report, 0), "n") == 0 && strstr(tk_tune_report_key_value(report, 0), "4096"));
   CHECK(isnan(tk_tune_report_seconds(report, 2)) && tk_tune_report_value(report, 0, 1).name == NULL);
   tk_tune_report_free(report);
   OK(tk_kernel_launch(kernel, stream, tk_grid_of(n / 256, 1, 1), arguments, 3, &error));
