@@ -91,8 +91,7 @@ tk_status tk_benchmark(const tk_stream *stream, tk_work work, void *context, con
       if (given.prepare)
         chosen.prepare = [run, prepare = given.prepare] { run(prepare, "the benchmark's preparation"); };
     }
-    BenchmarkResult found = benchmark(
-        checked(stream, "stream").value, [&] { run(work, "the benchmark's function"); }, chosen);
+    BenchmarkResult found = benchmark(checked(stream, "stream").value, [&] { run(work, "the benchmark's function"); }, chosen);
     writeSized(result, tk_benchmark_result{0, found.minimum, found.median, found.p95, found.mean, found.runs}, "result");
   });
 }
@@ -104,8 +103,14 @@ tk_status tk_kernel_tune(const tk_kernel *kernel, const tk_tuning *tuning, tk_er
 static tk_tune_options optionsOf(const TuneOptions &options) {
   static thread_local std::string file;
   file = options.file;
-  return {sizeof(tk_tune_options), static_cast<int32_t>(options.mode), file.c_str(), options.budgetSeconds, options.compileThreads,
-          options.progress,        options.again,                              0};
+  return {sizeof(tk_tune_options),
+          static_cast<int32_t>(options.mode),
+          file.c_str(),
+          options.budgetSeconds,
+          options.compileThreads,
+          options.progress,
+          options.again,
+          0};
 }
 
 tk_status tk_set_tune_options(const tk_tune_options *options, tk_error **error) {

@@ -258,8 +258,8 @@ static Frontend &jitFrontend() {
   return instance;
 }
 
-/// Linked into a program, the front end is known from its start.
-[[maybe_unused]] static const bool registered = (registerFrontend(jitFrontend()), true);
+/// Linked into a program, the front end is known from its start; in libtkc_jit, as soon as that is loaded, but never to a runtime of another build.
+[[maybe_unused]] static const bool registered = std::string_view(compilerIdentity()) == TKC_COMPILER_IDENTITY && (registerFrontend(jitFrontend()), true);
 
 } // namespace tk::jit
 
