@@ -25,7 +25,7 @@ struct Options {
   bool timePasses = false;
   unsigned numWarps = 0;  // of a GPU's block, a power of two up to 32; 0: by the kernel's widest tile (DefaultWarps.h)
   unsigned numStages = 0; // rounds of a loop under way at once on a GPU; 0: 3 where copies are asynchronous (sm_80 and later), else 1, which means no pipelining
-  unsigned maxRegisters = 0; // of a GPU's thread; 0: the assembler chooses
+  unsigned maxRegisters = 0;  // of a GPU's thread; 0: the assembler chooses
   Remarks *remarks = nullptr; // what the compiler did is added here, settled (Remarks.h); null: not wanted
 };
 

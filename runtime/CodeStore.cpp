@@ -153,7 +153,8 @@ Obtained CodeStore::obtain(const BoundLaunch &bound, CompileReport &report) {
     result.emplace();
     result->code = compile(bound);
     if (cache)
-      cache->publish("code", key, pack(result->code), fmt::format("{} {} {}", kernel.name, device ? fmt::format("sm_{}", device->properties().architecture) : "cpu", report.specialization));
+      cache->publish("code", key, pack(result->code),
+                     fmt::format("{} {} {}", kernel.name, device ? fmt::format("sm_{}", device->properties().architecture) : "cpu", report.specialization));
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.codeBytes = result->code.bytes.size();

@@ -1,8 +1,8 @@
 // Compiled code on its way from the disk cache or the compiler to a launch.
 //
-// Second level of the cache (the first is Module.cpp's manifest): the key is made of what code depends on and nothing else - the closure of the kernel's source,
-// the specialization, the options, the target, the compiler, for GPUs the assembler - so that edits elsewhere in the file, and other files with the same kernel,
-// find it again. Lines are kept as they were, with where each function stood then, and moved to where it stands now (LineMap.h).
+// Second level of the cache (the first is Module.cpp's manifest): the key is made of what code depends on and nothing else - the closure of the kernel's
+// source, the specialization, the options, the target, the compiler, for GPUs the assembler - so that edits elsewhere in the file, and other files with the
+// same kernel, find it again. Lines are kept as they were, with where each function stood then, and moved to where it stands now (LineMap.h).
 #pragma once
 #include "runtime/KernelImpl.h"
 #include "tk/hooks.h"

@@ -97,10 +97,12 @@ void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
     } else {
       std::vector<StoredArgument> values = module->front().evaluate(description.name, parameter, bound.arguments.data(), bound.arguments.size());
       if (values.size() != 1)
-        throw Error(ErrorKind::User, fmt::format("`{}`: the heuristic of parameter `{}` must give one value, found {}", description.name, parameter, values.size()));
+        throw Error(ErrorKind::User,
+                    fmt::format("`{}`: the heuristic of parameter `{}` must give one value, found {}", description.name, parameter, values.size()));
       value = values[0].get();
       if (value->text || value->kind == Argument::Kind::Tuple)
-        throw Error(ErrorKind::User, fmt::format("`{}`: the heuristic of parameter `{}` must give a number, found {}", description.name, parameter, describe(*value)));
+        throw Error(ErrorKind::User,
+                    fmt::format("`{}`: the heuristic of parameter `{}` must give a number, found {}", description.name, parameter, describe(*value)));
     }
     bound.computed[heuristic.parameter] = *value;
     bound.arguments[heuristic.parameter] = &bound.computed[heuristic.parameter];
@@ -110,7 +112,8 @@ void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
 void Kernel::Impl::complete(GpuDevice *device, BoundLaunch &bound) {
   if (!description.heuristics.empty()) {
     for (size_t i = 0; i < rules.size(); ++i) // which heuristics may ask for; one of a parameter with a default wins over the default
-      if (!bound.arguments[i] && defaults[i] && std::none_of(description.heuristics.begin(), description.heuristics.end(), [&](const Heuristic &h) { return h.parameter == i; }))
+      if (!bound.arguments[i] && defaults[i] &&
+          std::none_of(description.heuristics.begin(), description.heuristics.end(), [&](const Heuristic &h) { return h.parameter == i; }))
         bound.arguments[i] = &*defaults[i];
     runHeuristics(bound);
   }
@@ -135,7 +138,8 @@ void Kernel::Impl::checkResidence(GpuDevice &device, const BoundLaunch &bound) c
     if (!argument || argument->kind != Argument::Kind::Pointer || argument->memory != Argument::Memory::Unknown || argument->bits == 0)
       continue;
     if (std::string where = device.foreign(argument->bits); !where.empty())
-      throw Error(ErrorKind::User, fmt::format("parameter `{}`: the address lies in {}, but the stream is one of {}", rules[i].name, where, device.properties().name));
+      throw Error(ErrorKind::User,
+                  fmt::format("parameter `{}`: the address lies in {}, but the stream is one of {}", rules[i].name, where, device.properties().name));
   }
 }
 
@@ -284,7 +288,8 @@ void Kernel::Impl::launch(const Stream &stream, const Grid &grid, const LoadedCo
   if (GpuDevice *device = stream.device().implementation())
     device->launch(*code.gpu, slots, extents, stream.handle());
   else if (auto *queue = static_cast<HostStream *>(stream.handle()))
-    queue->enqueue([&code, values = std::vector<uint64_t>(slots, slots + code.abi.slots.size()), extents] { hostDevice().launch(code.cpu, values.data(), extents); });
+    queue->enqueue(
+        [&code, values = std::vector<uint64_t>(slots, slots + code.abi.slots.size()), extents] { hostDevice().launch(code.cpu, values.data(), extents); });
   else
     hostDevice().launch(code.cpu, slots, extents);
   if (hooks && hooks->afterLaunch)

@@ -12,13 +12,15 @@ public:
   LaunchKey() {} // the bytes need no first value
   LaunchKey(const LaunchKey &) = delete;
 
-  template <typename T> void byte(T value) { *grow(1) = static_cast<char>(value); }
-  void word(uint64_t value) { std::memcpy(grow(sizeof value), &value, sizeof value); }
+  template <typename T> void byte(T value) { *room(1) = static_cast<char>(value); }
+  /// Four bytes at once, the lowest first.
+  void bytes(uint32_t value) { std::memcpy(room(sizeof value), &value, sizeof value); }
+  void word(uint64_t value) { std::memcpy(room(sizeof value), &value, sizeof value); }
   void text(std::string_view value) {
     word(value.size());
-    std::memcpy(grow(value.size()), value.data(), value.size());
+    std::memcpy(room(value.size()), value.data(), value.size());
   }
-  std::string_view view() const { return {long_.empty() ? short_ : long_.data(), size}; }
+  std::string_view view() const { return {begin, static_cast<size_t>(end - begin)}; }
   /// Of a quality for tables in memory, and only for those: it differs between machines.
   uint64_t hash() const {
     std::string_view bytes = view();
@@ -36,20 +38,24 @@ private:
     unsigned __int128 product = static_cast<unsigned __int128>(state ^ next ^ multiplier) * 0xd6e8feb86659fd93;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   }
-  char *grow(size_t bytes) {
-    size_t old = size;
-    size += bytes;
-    if (long_.empty() && size <= sizeof short_)
-      return short_ + old;
-    if (long_.empty())
-      long_.assign(short_, old);
-    long_.resize(size);
-    return long_.data() + old;
+  char *room(size_t count) {
+    if (count > static_cast<size_t>(limit - end))
+      grow(count);
+    char *result = end;
+    end += count;
+    return result;
+  }
+  void grow(size_t count) {
+    size_t size = static_cast<size_t>(end - begin);
+    std::string larger(2 * (size + count), '\0');
+    std::memcpy(larger.data(), begin, size);
+    longer = std::move(larger);
+    begin = longer.data(), end = begin + size, limit = begin + longer.size();
   }
 
-  size_t size = 0;
-  char short_[760];
-  std::string long_; // once `short_` is too small
+  char shorter[760];
+  std::string longer; // once `shorter` is too small
+  char *begin = shorter, *end = shorter, *limit = shorter + sizeof shorter;
 };
 
 } // namespace tk::runtime

@@ -1,8 +1,8 @@
 // tk::Module: a kernel file, known by its description. The first level of the disk cache keeps that description for the file's very bytes, so that a process
 // which finds it and its code there (CodeStore.h) never parses anything.
 #include "runtime/KernelImpl.h"
-#include "runtime/cache/DiskCache.h"
 #include "runtime/SourceText.h"
+#include "runtime/cache/DiskCache.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -25,7 +25,8 @@ static size_t parameterNamed(const std::vector<ParameterRule> &rules, std::strin
 static void setOption(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument &argument, LaunchOptions &options) {
   if (LaunchOptions::has(argument.name)) {
     bool whole = argument.kind == Kind::Int || argument.kind == Kind::UInt || argument.kind == Kind::Bool;
-    std::string wrong = whole ? options.set(argument.name, static_cast<int64_t>(argument.bits)) : fmt::format("must be an integer, found {}", describe(argument));
+    std::string wrong =
+        whole ? options.set(argument.name, static_cast<int64_t>(argument.bits)) : fmt::format("must be an integer, found {}", describe(argument));
     if (!wrong.empty())
       throw Error(ErrorKind::User, fmt::format("`{}`: launch option `{}` {}", kernel, argument.name, wrong));
     return;
@@ -70,44 +71,43 @@ void checkComplete(const std::string &kernel, const std::vector<ParameterRule> &
       throw Error(ErrorKind::User, fmt::format("`{}`: parameter `{}` is missing", kernel, rules[i].name));
 }
 
+/// Four bytes a parameter - kind, type, what is known of the value - and the values of compile-time ones.
 void appendKey(LaunchKey &key, const ParameterRule &rule, const Argument *argument) {
   if (!argument)
-    return key.byte(0xff);
-  key.byte(argument->kind == Kind::UInt ? Kind::Int : argument->kind); // the sign of the C++ type doesn't matter
-  bool multiple = rule.specialize && rule.alignment && argument->bits % 16 == 0;
+    return key.bytes(0xff);
+  // The sign of the C++ type doesn't matter.
+  uint32_t start = static_cast<uint32_t>(argument->kind == Kind::UInt ? Kind::Int : argument->kind);
+  uint32_t type = (argument->typed || argument->kind == Kind::Pointer || argument->kind == Kind::Type ? static_cast<uint32_t>(argument->type) : 0xff) << 8;
+  uint32_t multiple = static_cast<uint32_t>(rule.specialize && rule.alignment && argument->bits % 16 == 0) << 19;
   switch (argument->kind) {
-  case Kind::None: break;
+  case Kind::None:
+  case Kind::Type: return key.bytes(start | type);
   case Kind::Bool:
   case Kind::Int:
   case Kind::UInt: {
-    key.byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
     bool isUnsigned = argument->kind == Kind::UInt;
     int64_t value = static_cast<int64_t>(argument->bits);
     bool narrow = isUnsigned ? argument->bits <= INT32_MAX : value >= INT32_MIN && value <= INT32_MAX;
     bool wide = narrow || !isUnsigned || argument->bits <= INT64_MAX;
-    unsigned width = narrow ? 0 : wide ? 1 : 2;
+    uint32_t width = (narrow ? 0 : wide ? 1 : 2) << 16;
     if (rule.isConstexpr)
-      return key.byte(width), key.word(argument->bits);
-    key.byte(width | (rule.specialize && rule.foldOne && argument->bits == 1) << 2 | multiple << 3);
-    break;
+      return key.bytes(start | type | width), key.word(argument->bits);
+    uint32_t isOne = static_cast<uint32_t>(rule.specialize && rule.foldOne && argument->bits == 1) << 18;
+    return key.bytes(start | type | width | isOne | multiple);
   }
   case Kind::Float:
-    key.byte(argument->typed ? static_cast<unsigned>(argument->type) : 0xff);
+    key.bytes(start | type);
     if (rule.isConstexpr)
       key.word(argument->bits);
-    break;
-  case Kind::Pointer:
-    key.byte(argument->type);
-    key.byte(multiple);
-    break;
-  case Kind::Type: key.byte(argument->type); break;
+    return;
+  case Kind::Pointer: return key.bytes(start | type | multiple);
   case Kind::String:
-  case Kind::Function: key.text(argument->text); break;
+  case Kind::Function: return key.bytes(start | type), key.text(argument->text);
   case Kind::Tuple:
-    key.word(argument->bits);
+    key.bytes(start | type), key.word(argument->bits);
     for (uint64_t i = 0; i < argument->bits; ++i)
       appendKey(key, rule, &argument->elements[i]);
-    break;
+    return;
   }
 }
 
@@ -130,7 +130,10 @@ static std::string specializationOf(const ParameterRule &rule, const Argument *a
     if (rule.isConstexpr || (rule.specialize && rule.foldOne && argument->bits == 1 && !argument->typed))
       break;
     int64_t value = static_cast<int64_t>(argument->bits);
-    DType type = argument->typed ? argument->type : argument->kind == Kind::UInt && value < 0 ? DType::U64 : value == static_cast<int32_t>(value) ? DType::I32 : DType::I64;
+    DType type = argument->typed                             ? argument->type
+                 : argument->kind == Kind::UInt && value < 0 ? DType::U64
+                 : value == static_cast<int32_t>(value)      ? DType::I32
+                                                             : DType::I64;
     return fmt::format("{}{}", spelling(type), divisible);
   }
   case Kind::Tuple: {

@@ -6,15 +6,12 @@
 
 namespace tk::runtime {
 
-/// Elements are default-initialised: numbers and pointers hold nothing sensible at first.
+/// Of plain data, whose values are undefined until they are assigned.
 template <typename T, size_t Short> class StackArray {
 public:
-  explicit StackArray(size_t count) : count(count), elements(count <= Short ? reinterpret_cast<T *>(near) : (far = std::unique_ptr<T[]>(new T[count])).get()) {
-    if constexpr (!std::is_trivially_default_constructible_v<T>)
-      if (count <= Short)
-        for (size_t i = 0; i < count; ++i)
-          new (&elements[i]) T;
-  }
+  explicit StackArray(size_t count)
+      : count(count),
+        elements(count <= Short ? reinterpret_cast<T *>(near) : reinterpret_cast<T *>((far = std::unique_ptr<char[]>(new char[count * sizeof(T)])).get())) {}
   StackArray(const StackArray &) = delete;
   StackArray &operator=(const StackArray &) = delete;
 
@@ -27,9 +24,9 @@ public:
   T *end() { return elements + count; }
 
 private:
-  static_assert(std::is_trivially_destructible_v<T>);
+  static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
   size_t count;
-  std::unique_ptr<T[]> far;
+  std::unique_ptr<char[]> far;
   alignas(T) char near[Short * sizeof(T)];
   T *elements;
 };

@@ -195,8 +195,13 @@ TEST_CASE("a stream of the host works in order, beside its caller") {
 TEST_CASE("hooks are told of compilations and launches") {
   std::vector<std::string> told;
   Hooks hooks;
-  hooks.beforeCompile = [&](const CompileReport &report) { told.push_back("compile " + report.kernel + " for " + report.device + ": " + report.specialization); };
-  hooks.afterCompile = [&](const CompileReport &report) { told.push_back(report.failure.empty() ? "compiled" : "failed"); CHECK((report.codeBytes > 0 || !report.failure.empty())); };
+  hooks.beforeCompile = [&](const CompileReport &report) {
+    told.push_back("compile " + report.kernel + " for " + report.device + ": " + report.specialization);
+  };
+  hooks.afterCompile = [&](const CompileReport &report) {
+    told.push_back(report.failure.empty() ? "compiled" : "failed");
+    CHECK((report.codeBytes > 0 || !report.failure.empty()));
+  };
   hooks.beforeLaunch = [&](const LaunchReport &report) { told.push_back(std::string("launch ") + report.kernel + " " + std::to_string(report.grid.x)); };
   setHooks(hooks);
   alignas(64) float x[64] = {}, out[64] = {};
@@ -213,7 +218,8 @@ TEST_CASE("hooks are told of compilations and launches") {
 TEST_CASE("launch options of GPUs are taken everywhere, and wrong ones are refused") {
   Kernel kernel = kernelOf("count");
   int64_t sum = 0;
-  kernel.launch({}, grid(1), &sum, 5, meta("num_warps", 8), meta("num_stages", 2), meta("maxnreg", 64), meta("launch_cooperative_grid", true), meta("launch_pdl", true), meta("num_ctas", 1));
+  kernel.launch({}, grid(1), &sum, 5, meta("num_warps", 8), meta("num_stages", 2), meta("maxnreg", 64), meta("launch_cooperative_grid", true),
+                meta("launch_pdl", true), meta("num_ctas", 1));
   CHECK(sum == 5);
   CHECK(contains(thrown([&] { kernel.launch({}, grid(1), &sum, 5, meta("maxnreg", 8)); }), "`maxnreg` must lie between 16 and 255, found 8"));
   CHECK(contains(thrown([&] { kernel.launch({}, grid(1), &sum, 5, meta("num_ctas", 2)); }), "`num_ctas` must be 1, found 2"));
