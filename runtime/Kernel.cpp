@@ -244,7 +244,10 @@ void Kernel::Impl::fillSlots(const LoadedCode &code, const BoundLaunch &bound, u
     }
     if (!argument)
       throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, description.name));
-    *slots++ = slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name);
+    if (slot.kind == ArgumentSlot::Kind::TensorMap && argument->kind == Argument::Kind::Descriptor)
+      *slots++ = reinterpret_cast<uintptr_t>(argument->descriptor);
+    else
+      *slots++ = slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name);
   }
 }
 

@@ -8,6 +8,7 @@
 //   cooperative                 gpu only, as `programmatic`
 //   slot pointer fp32 1 w 0 "out"          kind, type, depth of the pointer, r w or rw or -, parameter (with its path, as in 2.0), name
 //   slot scalar i32 0 r 3 "n_cols"
+//   slot map bf16 128x64 3 zero 1 "a"      a tensor map: type, box, swizzle, fill, parameter, name
 //   slot print
 //   site print hex "x = " "softmax.tk" 7   print or assert, hex or plain, text, place
 //   operand fp32 signed value 4 8          of the site above: type, signed or unsigned, value or pointer, extents
@@ -25,9 +26,15 @@ std::string slotLine(const ArgumentSlot &slot) {
     return "slot print\n";
   if (slot.kind == ArgumentSlot::Kind::Scratch)
     return "slot scratch\n";
+  std::string box;
+  for (int32_t extent : slot.map.box)
+    box += fmt::format("{}{}", box.empty() ? "" : "x", extent);
   std::string parameter = std::to_string(slot.param);
   for (unsigned step : slot.path)
     parameter += "." + std::to_string(step);
+  if (slot.kind == ArgumentSlot::Kind::TensorMap)
+    return fmt::format("slot map {} {} {} {} {} {}\n", spelling(slot.dtype), box, slot.map.swizzle, slot.map.nanFill ? "nan" : "zero", parameter,
+                       quoted(slot.name));
   const char *access = slot.read ? (slot.written ? "rw" : "r") : slot.written ? "w" : "-";
   return fmt::format("slot {} {} {} {} {} {}\n", slot.kind == ArgumentSlot::Kind::Pointer ? "pointer" : "scalar", spelling(slot.dtype), slot.pointerDepth,
                      access, parameter, quoted(slot.name));
@@ -38,6 +45,21 @@ void readSlot(TextLine &line, KernelAbi &abi) {
   std::string_view kind = line.word();
   if (kind == "print" || kind == "scratch") {
     slot.kind = kind == "print" ? ArgumentSlot::Kind::PrintBuffer : ArgumentSlot::Kind::Scratch;
+  } else if (kind == "map") {
+    slot.kind = ArgumentSlot::Kind::TensorMap;
+    line.dtype(slot.dtype);
+    for (std::string_view box = line.word(); line.good && !box.empty();) {
+      size_t end = std::min(box.find('x'), box.size());
+      TextLine extent(box.substr(0, end));
+      extent.number(slot.map.box.emplace_back());
+      line.good &= extent.good && slot.map.box.back() > 0 && end + 1 != box.size();
+      box.remove_prefix(std::min(end + 1, box.size()));
+    }
+    line.number(slot.map.swizzle);
+    slot.map.nanFill = line.choice("nan", "zero");
+    line.parameter(slot.param, slot.path);
+    line.string(slot.name);
+    line.good &= slot.map.swizzle <= 3 && slot.map.box.size() <= 5;
   } else {
     slot.kind = kind == "pointer" ? ArgumentSlot::Kind::Pointer : ArgumentSlot::Kind::Scalar;
     line.good &= kind == "pointer" || kind == "scalar";

@@ -20,6 +20,7 @@ struct ArgumentSlot {
   enum class Kind : uint8_t {
     Scalar,
     Pointer,
+    TensorMap,   // 128 bytes that describe a tensor to the copy engine (runtime/device/cuda/TensorMaps.h), by value; the launch gets a tk::TensorDescriptor
     PrintBuffer, // hidden: the address of a print buffer (runtime/device/PrintBuffer.h); there only when the kernel prints or asserts
     Scratch      // hidden: the address of `scratchBytes` for each program of the grid, not initialised
   };
@@ -30,11 +31,16 @@ struct ArgumentSlot {
   unsigned pointerDepth = 0;
   bool read = false, written = false;
   Kind kind = Kind::Scalar;
+  struct Map {
+    std::vector<int32_t> box; // extents of a block, in the order of the tensor's axes
+    uint8_t swizzle = 0;      // of shared memory: 0 none, 1 to 3 for 32, 64, 128 bytes
+    bool nanFill = false;     // what lies outside of the tensor reads as NaN instead of 0
+  } map; // of a TensorMap
 
   bool isHidden() const { return kind == Kind::PrintBuffer || kind == Kind::Scratch; }
   bool isPointer() const { return pointerDepth > 0 || isHidden(); }
-  /// What it takes in a GPU kernel's parameter list, and its alignment there.
-  unsigned parameterBytes() const { return isPointer() ? 8 : bytesOf(dtype); }
+  /// What it takes in a GPU kernel's parameter list, and its alignment there (64 bytes for a TensorMap).
+  unsigned parameterBytes() const { return kind == Kind::TensorMap ? 128 : isPointer() ? 8 : bytesOf(dtype); }
 };
 
 /// A value of a device_print. What the device writes is the element as it lies in memory (fp16: its 16 bits), zero-extended; of a pointer its address.

@@ -15,6 +15,7 @@ struct Launcher::Impl {
   std::vector<uint64_t> slots;
   const KernelTuning *zeroing = nullptr; // which has arrays that each launch must find zeroed
   std::vector<Argument> arguments;       // then: one per parameter
+  std::vector<std::unique_ptr<TensorDescriptor>> tensors; // per slot, where it is one
   std::vector<std::string> keys; // what the code is made for, parameter by parameter
 };
 
@@ -22,6 +23,15 @@ Launcher::Launcher(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Launcher::Launcher(Launcher &&) noexcept = default;
 Launcher &Launcher::operator=(Launcher &&) noexcept = default;
 Launcher::~Launcher() = default;
+
+/// What a slot points to becomes the launcher's own.
+static void own(Launcher::Impl &impl, const ArgumentSlot &slot, size_t index) {
+  if (slot.kind != ArgumentSlot::Kind::TensorMap)
+    return;
+  impl.tensors.resize(impl.slots.size());
+  impl.tensors[index] = std::make_unique<TensorDescriptor>(*reinterpret_cast<const TensorDescriptor *>(impl.slots[index]));
+  impl.slots[index] = reinterpret_cast<uintptr_t>(impl.tensors[index].get());
+}
 
 static std::string keyOf(const ParameterRule &rule, const Argument *argument) {
   LaunchKey key;
@@ -39,6 +49,10 @@ Launcher Kernel::launcherList(const Stream &stream, const Argument *arguments, s
   result->code = &impl->obtain(device, bound);
   result->slots.resize(result->code->abi.slots.size());
   impl->fillSlots(*result->code, bound, result->slots.data());
+  size_t index = 0;
+  for (const ArgumentSlot &slot : result->code->abi.slots)
+    if (!slot.isHidden())
+      own(*result, slot, index++);
   for (size_t i = 0; i < bound.arguments.size(); ++i)
     result->keys.push_back(keyOf(impl->rules[i], bound.arguments[i]));
   if (KernelTuning *tuned = impl->tuning.load(std::memory_order_acquire); tuned && tuned->zeroes()) {
@@ -87,7 +101,10 @@ void Launcher::setIndex(size_t parameter, const Argument &value) {
       const Argument *element = &value;
       for (unsigned index : slot.path)
         element = &element->elements[index];
-      impl->slots[visible] = slotBits(*element, slot.dtype, slot.pointerDepth > 0, slot.name);
+      if (slot.kind == ArgumentSlot::Kind::TensorMap)
+        impl->slots[visible] = reinterpret_cast<uintptr_t>(element->descriptor), own(*impl, slot, visible);
+      else
+        impl->slots[visible] = slotBits(*element, slot.dtype, slot.pointerDepth > 0, slot.name);
       found = true;
     }
     ++visible;

@@ -103,6 +103,11 @@ void appendKey(LaunchKey &key, const ParameterRule &rule, const Argument *argume
   case Kind::Pointer: return key.bytes(start | type | multiple);
   case Kind::String:
   case Kind::Function: return key.bytes(start | type), key.text(argument->text);
+  case Kind::Descriptor:
+    key.bytes(start | static_cast<uint32_t>(argument->type) << 8 | argument->descriptor->rank << 16);
+    for (unsigned axis = 0; axis < argument->descriptor->rank; ++axis)
+      key.bytes(static_cast<uint32_t>(argument->descriptor->block[axis]));
+    return;
   case Kind::Tuple:
     key.bytes(start | type), key.word(argument->bits);
     for (uint64_t i = 0; i < argument->bits; ++i)
@@ -168,6 +173,7 @@ std::string describe(const Argument &argument) {
   case Kind::String: return fmt::format("the string `{}`", argument.text);
   case Kind::Function: return fmt::format("the function `{}`", argument.text);
   case Kind::Tuple: return fmt::format("a tuple of {}", argument.bits);
+  case Kind::Descriptor: return fmt::format("a tensor descriptor of {} with {} axes", spelling(argument.type), argument.descriptor->rank);
   }
   return "";
 }

@@ -9,6 +9,7 @@
 //   assemble(driver, image, properties, abi)  the image as it is loaded; throws with the assembler's log; a context is current
 //   assemblerIdentity(driver, properties)
 //   foreign(driver, address, properties)  see GpuDevice
+//   TensorMap, tensorMap(driver, tensor, slot, map)  what a TensorMap slot passes
 //   loadModule(driver, &module, image)
 //   allowSharedBytes(driver, function, abi)
 //   launch(driver, function, abi, grid, stream, parameters)
@@ -256,6 +257,7 @@ template <typename Api> struct DriverDevice<Api>::Kernel : GpuKernel {
     for (const ArgumentSlot &slot : description.slots) {
       prints |= slot.kind == ArgumentSlot::Kind::PrintBuffer;
       hidden += slot.isHidden();
+      maps += slot.kind == ArgumentSlot::Kind::TensorMap;
     }
   }
   ~Kernel() override {
@@ -281,7 +283,7 @@ template <typename Api> struct DriverDevice<Api>::Kernel : GpuKernel {
   GpuImage image;
   std::shared_ptr<const std::vector<PrintSite>> sites;
   bool prints = false;
-  size_t hidden = 0;
+  size_t hidden = 0, maps = 0; // how many slots are such
   std::mutex loading;
   std::atomic<const Node *> nodes{nullptr};
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include "runtime/StackArray.h"
 #include "runtime/device/DriverDevice.h"
+#include "tk/descriptor.h"
 
 namespace tk::runtime {
 
@@ -145,8 +146,15 @@ template <typename Api> void DriverDevice<Api>::launch(GpuKernel &base, const ui
   StackArray<void *, 64> parameters(abi.slots.size());
   StackArray<uint64_t, 2> hidden(kernel.hidden);
   PendingPrint print;
-  size_t visible = 0, hiddenCount = 0, count = 0;
+  StackArray<typename Api::TensorMap, 4> maps(kernel.maps);
+  size_t visible = 0, hiddenCount = 0, count = 0, mapCount = 0;
   for (const ArgumentSlot &slot : abi.slots) {
+    if (slot.kind == ArgumentSlot::Kind::TensorMap) {
+      typename Api::TensorMap &map = maps[mapCount++];
+      Api::tensorMap(driver, *reinterpret_cast<const TensorDescriptor *>(slots[visible++]), slot, map);
+      parameters[count++] = &map;
+      continue;
+    }
     if (!slot.isHidden()) {
       parameters[count++] = const_cast<uint64_t *>(&slots[visible++]); // little-endian: a narrow value lies at the start of its bits
       continue;

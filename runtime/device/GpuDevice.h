@@ -85,7 +85,7 @@ public:
   /// Loads the code into the context, so that later launches may be captured into a graph.
   virtual void prepare(GpuKernel &kernel, StreamHandle stream) = 0;
   virtual GpuKernelUse useOf(GpuKernel &kernel) = 0;
-  /// `slots`: the bits of every argument that is not hidden, in order. Error(User) for a grid that can't be, for code that is not loaded while the stream is
+  /// `slots`: the bits of every argument that is not hidden, in order; of a TensorMap the address of a tk::TensorDescriptor. Error(User) for a grid that can't be, for code that is not loaded while the stream is
   /// being captured, and for capturing a kernel that prints.
   virtual void launch(GpuKernel &kernel, const uint64_t *slots, std::array<int64_t, 3> grid, StreamHandle stream) = 0;
   /// Waits for the stream, then prints what its kernels printed. Error(User) for a failed device assertion.

@@ -95,6 +95,8 @@ lang::ConstValue valueOf(const lang::ModuleScope &scope, const Argument &argumen
       throw Error(ErrorKind::User, fmt::format("parameter `{}`: `{}` is not a function of `{}`", parameter, argument.text, scope.file().name()));
     return *value;
   }
+  case Argument::Kind::Descriptor:
+    throw Error(ErrorKind::User, fmt::format("parameter `{}`: kernels can't take tensor descriptors from the host yet: pass the pointer, shape and strides", parameter));
   case Argument::Kind::Tuple: {
     std::vector<lang::ConstValue> elements;
     for (uint64_t i = 0; i < argument.bits; ++i)

@@ -7,6 +7,7 @@
 #include "runtime/Environment.h"
 #include "runtime/device/DriverDeviceCalls.h"
 #include "runtime/device/cuda/Assembler.h"
+#include "runtime/device/cuda/TensorMaps.h"
 #include <sys/stat.h>
 
 namespace tk::runtime {
@@ -38,6 +39,10 @@ struct CudaApi {
   static GpuImage assemble(const Driver &driver, const GpuImage &image, const GpuProperties &facts, const KernelAbi &abi);
   static std::string assemblerIdentity(const Driver &driver, const GpuProperties &facts);
   static std::string foreign(const Driver &driver, uint64_t address, const GpuProperties &facts);
+  using TensorMap = cuda::TensorMap;
+  static void tensorMap(const Driver &driver, const TensorDescriptor &tensor, const ArgumentSlot &slot, TensorMap &map) {
+    cuda::tensorMap(driver, tensor, slot, map);
+  }
   static Result loadModule(const Driver &driver, Module *module, const GpuImage &image) {
     return driver.moduleLoadDataEx(module, image.bytes.c_str(), 0, nullptr, nullptr);
   }

@@ -5,6 +5,7 @@
 // Integers are typed by value as Triton does (1 folds into the code, else i32, i64 or u64 by what holds the value), a float or double is fp32 unless
 // tk::f64(x) says otherwise, a bool is i1. An annotation of the parameter wins over all of this. Arguments don't own what they point to.
 #pragma once
+#include "tk/descriptor.h"
 #include "tk/device.h"
 #include <array>
 #include <cstddef>
@@ -22,7 +23,7 @@ TK_DTYPES(TK_DTYPE)
 /// One argument. Plain data that owns nothing, so that a launch allocates nothing: what `name`, `text` and pointers refer to must live until the call returns,
 /// which literals and temporaries of the call do.
 struct Argument {
-  enum class Kind : uint8_t { None, Bool, Int, UInt, Float, Pointer, Type, String, Function, Tuple };
+  enum class Kind : uint8_t { None, Bool, Int, UInt, Float, Pointer, Type, String, Function, Tuple, Descriptor };
   Kind kind = Kind::None;
   bool typed = false;       // `type` fixes the scalar's type: it is neither folded nor narrowed
   DType type = DType::I32;  // of a typed scalar, of what a pointer points to, the value of a Type
@@ -34,6 +35,7 @@ struct Argument {
   const char *name = nullptr; // of the parameter, when given by name (tk::meta)
   const char *text = nullptr; // String: the value; Function: its name in the kernel's file
   const Argument *elements = nullptr; // of a Tuple
+  const TensorDescriptor *descriptor = nullptr;
 
   Argument() = default;
   Argument(std::nullptr_t) {}
@@ -47,6 +49,7 @@ struct Argument {
     memory = device ? Memory::Device : Memory::Host;
   }
   Argument(const ArrayView &array);
+  Argument(const TensorDescriptor &tensor) : kind(Kind::Descriptor), type(tensor.dtype), descriptor(&tensor) {}
   template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> Argument(T value) {
     if constexpr (std::is_same_v<T, bool>)
       kind = Kind::Bool, bits = value;

@@ -3,6 +3,7 @@
 #include "tk/argument.h"
 #include "tk/array.h"
 #include "tk/benchmark.h"
+#include "tk/descriptor.h"
 #include "tk/device.h"
 #include "tk/dlpack.h"
 #include "tk/dtype.h"

@@ -4,6 +4,7 @@
 //   bench-launch [--device N | --emulate sm_90a] [--json FILE]
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/Environment.h"
+#include "runtime/device/GpuDevice.h"
 #include "tk/tk.h"
 #include <algorithm>
 #include <chrono>
@@ -108,6 +109,40 @@ void gpu(std::vector<Row> &rows, const Device &device) {
     rows.push_back(inTurn(fmt::format("GPU, {} arguments, launcher", count), [&] { launcher.launch({1}); }, raw, [&] { stream.synchronize(); }, driver != nullptr));
   }
 }
+
+/// Two tensor maps and three scalars, as a matrix product's kernel takes them. The code is by hand on both sides.
+void tensorMaps(std::vector<Row> &rows, const Device &device) {
+  const bool real = !device.isEmulated();
+  const cuda::Driver *driver = real ? &cuda::loadDriver(runtime::environment().cudaDriver) : nullptr;
+  Stream stream = device.newStream();
+  DeviceArray memory(device, DType::BF16, {1024, 1024});
+  runtime::KernelAbi abi;
+  abi.entry = "empty", abi.threads = 128;
+  for (const char *name : {"a", "b"}) {
+    runtime::ArgumentSlot &slot = abi.slots.emplace_back();
+    slot.kind = runtime::ArgumentSlot::Kind::TensorMap, slot.dtype = DType::BF16, slot.name = name, slot.map.box = {128, 64}, slot.map.swizzle = 3;
+  }
+  for (const char *name : {"m", "n", "k"})
+    abi.slots.emplace_back().name = name;
+  std::string ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128], .param .u32 m, "
+                    ".param .u32 n, .param .u32 k)\n.reqntid 128, 1, 1\n{ ret; }\n";
+  std::shared_ptr<runtime::GpuKernel> kernel = device.implementation()->makeKernel({runtime::GpuImage::Kind::Ptx, ptx}, abi);
+  TensorDescriptor a({memory.data(), DType::BF16, {1024, 1024}, {1024, 1}}, {128, 64}), b({memory.data(), DType::BF16, {512, 1024}, {1024, 1}}, {128, 64});
+  uint64_t slots[5] = {reinterpret_cast<uintptr_t>(&a), reinterpret_cast<uintptr_t>(&b), 1, 2, 3};
+  auto ours = [&] { device.implementation()->launch(*kernel, slots, {1, 1, 1}, stream.handle()); };
+  ours();
+  stream.synchronize();
+  alignas(64) cuda::TensorMap maps[2] = {};
+  uint32_t numbers[3] = {1, 2, 3};
+  void *parameters[5] = {&maps[0], &maps[1], &numbers[0], &numbers[1], &numbers[2]};
+  cuda::Module module = nullptr;
+  cuda::Function function = nullptr;
+  if (driver && (driver->moduleLoadDataEx(&module, ptx.c_str(), 0, nullptr, nullptr) != cuda::Result::Success ||
+                 driver->moduleGetFunction(&function, module, "empty") != cuda::Result::Success))
+    throw Error(ErrorKind::Device, "the empty kernel can't be loaded");
+  auto raw = [&] { driver->launchKernel(function, 1, 1, 1, 128, 1, 1, 0, static_cast<cuda::Stream>(stream.handle()), parameters, nullptr); };
+  rows.push_back(inTurn("GPU, two tensor maps", ours, raw, [&] { stream.synchronize(); }, real));
+}
 } // namespace
 
 int main(int argc, char **argv) {
@@ -128,7 +163,7 @@ int main(int argc, char **argv) {
     host(rows);
     for (const Device &device : devices)
       if (!device.isHost())
-        gpu(rows, device);
+        gpu(rows, device), tensorMaps(rows, device);
     std::string text = "{\"rows\": [\n";
     for (const Row &row : rows) {
       fmt::print("{:<32} {:8.1f} ns{}\n", row.name, row.ours * 1e9, row.raw > 0 ? fmt::format("   driver {:8.1f} ns   {:.3f}", row.raw * 1e9, row.ours / row.raw) : "");

@@ -24,6 +24,9 @@ static KernelAbi gpuKernel() {
   abi.slots.back().read = abi.slots.back().written = true;
   abi.slots.push_back(slot(ArgumentSlot::Kind::PrintBuffer, "", 0, DType::I32, 0));
   abi.slots.push_back(slot(ArgumentSlot::Kind::Scratch, "", 0, DType::I32, 0));
+  abi.slots.push_back(slot(ArgumentSlot::Kind::TensorMap, "a", 3, DType::BF16, 0));
+  abi.slots.back().map = {{128, 64}, 3, true};
+  abi.cooperative = true;
   abi.printSites.push_back(
       {false, true, "x = ", {{DType::F16, true, false, {4, 8}}, {DType::U8, false, false, {}}, {DType::F32, true, true, {16}}}, "a.tk", 7});
   abi.printSites.push_back({true, false, "tab\tand \x01", {}, "", 0});
@@ -40,6 +43,7 @@ TEST_CASE("a description reads back") {
   CHECK(read.file == abi.file);
   CHECK(read.threads == 128);
   CHECK(read.clusterSize == 2);
+  CHECK((read.cooperative && !read.programmatic));
   CHECK(read.sharedBytes == 232448);
   CHECK(read.scratchBytes == uint64_t(1) << 40);
   REQUIRE(read.slots.size() == abi.slots.size());
@@ -52,6 +56,9 @@ TEST_CASE("a description reads back") {
     CHECK(read.slots[i].pointerDepth == abi.slots[i].pointerDepth);
     CHECK(read.slots[i].read == abi.slots[i].read);
     CHECK(read.slots[i].written == abi.slots[i].written);
+    CHECK(read.slots[i].map.box == abi.slots[i].map.box);
+    CHECK(read.slots[i].map.swizzle == abi.slots[i].map.swizzle);
+    CHECK(read.slots[i].map.nanFill == abi.slots[i].map.nanFill);
   }
   CHECK(read.printSites == abi.printSites);
 }
