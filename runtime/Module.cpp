@@ -67,8 +67,11 @@ std::vector<std::string> Module::kernelNames() const {
 Kernel Module::kernel(const std::string &name) const {
   const std::vector<KernelDescription> &kernels = impl->description.kernels;
   for (const KernelDescription &kernel : kernels)
-    if (kernel.name == name || (name.empty() && kernels.size() == 1))
+    if (kernel.name == name || (name.empty() && kernels.size() == 1)) {
+      if (!kernel.problem.empty())
+        throw Error(ErrorKind::User, fmt::format("`{}` of `{}` can't be launched: {}", kernel.name, impl->name, kernel.problem));
       return Kernel(std::make_shared<Kernel::Impl>(impl, kernel));
+    }
   std::vector<std::string> names = kernelNames();
   throw Error(ErrorKind::User, names.empty() ? fmt::format("`{}` holds no kernel", impl->name)
                                              : fmt::format("`{}` holds no kernel `{}`: it has {}", impl->name, name, fmt::join(names, ", ")));

@@ -1,11 +1,11 @@
 // The front end and the compiler as the runtime sees them (runtime/Frontend.h): source to description, a launch's arguments to code.
 #include "CompilerIdentity.h"
 #include "compiler/Compiler.h"
-#include "lang/sema/HostPrograms.h"
+#include "lang/sema/Describe.h"
+#include "lang/sema/HostArguments.h"
 #include "lang/sema/ParamSpecs.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Frontend.h"
-#include "runtime/cache/DiskCache.h"
 #include "runtime/jit/Containment.h"
 #include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/Linker.h"
@@ -50,7 +50,8 @@ public:
     std::unique_ptr<Program> program;
     contained([&] {
       program = Program::fromText(this->text, this->name);
-      description = describeProgram(*program);
+      lang::Diagnostics diagnostics; // each kernel keeps what is wrong with it
+      description = lang::describe(program->scope(), diagnostics);
     });
     programs.give(std::move(program));
   }
@@ -60,7 +61,6 @@ public:
   std::vector<StoredArgument> evaluate(const std::string &kernel, const std::string &which, const Argument *const *arguments, size_t count) override;
 
 private:
-  static ModuleDescription describeProgram(const Program &program);
   std::vector<lang::ParamSpec> specsOf(const Program &program, const lang::ast::Function &kernel, const CompileRequest &request);
 
   const std::string text, name;
@@ -74,90 +74,20 @@ public:
 };
 
 lang::ConstValue valueOf(const lang::ModuleScope &scope, const Argument &argument, const std::string &parameter) {
-  switch (argument.kind) {
-  case Argument::Kind::None: return lang::ConstValue();
-  case Argument::Kind::Bool: return lang::ConstValue(argument.bits != 0);
-  case Argument::Kind::Int: return lang::ConstValue::integer(static_cast<int64_t>(argument.bits));
-  case Argument::Kind::UInt:
-    return lang::ConstValue(lang::BigInt(static_cast<int64_t>(argument.bits >> 1)) * lang::BigInt(2) + lang::BigInt(static_cast<int64_t>(argument.bits & 1)));
-  case Argument::Kind::Float: return lang::ConstValue(argument.number());
-  case Argument::Kind::Type: return lang::ConstValue(lang::TypeValue{argument.type, 0, false});
-  case Argument::Kind::String: return lang::ConstValue::string(argument.text);
-  case Argument::Kind::Pointer: {
-    auto array = std::make_shared<lang::ArrayValue>();
-    array->dtype = argument.type, array->name = parameter;
-    return lang::ConstValue(std::shared_ptr<const lang::ArrayValue>(std::move(array)));
-  }
-  case Argument::Kind::Function: {
-    lang::Diagnostics diagnostics;
-    std::optional<lang::ConstValue> value = scope.lookup(argument.text, diagnostics);
-    if (!value || !value->get<lang::FunctionValue>())
-      throw Error(ErrorKind::User, fmt::format("parameter `{}`: `{}` is not a function of `{}`", parameter, argument.text, scope.file().name()));
-    return *value;
-  }
-  case Argument::Kind::Descriptor:
+  if (argument.kind == Argument::Kind::Descriptor)
     throw Error(ErrorKind::User, fmt::format("parameter `{}`: kernels can't take tensor descriptors from the host yet: pass the pointer, shape and strides", parameter));
-  case Argument::Kind::Tuple: {
+  if (argument.kind == Argument::Kind::Tuple) {
     std::vector<lang::ConstValue> elements;
     for (uint64_t i = 0; i < argument.bits; ++i)
       elements.push_back(valueOf(scope, argument.elements[i], parameter));
     return lang::ConstValue::tuple(std::move(elements));
   }
-  }
-  return lang::ConstValue();
+  std::string error;
+  if (std::optional<lang::ConstValue> value = lang::valueOf(scope, argument, parameter, error))
+    return *value;
+  throw Error(ErrorKind::User, fmt::format("parameter `{}` {}", parameter, error));
 }
 } // namespace
-
-/// A compile-time value as an argument, where there is a form for it.
-static std::optional<StoredArgument> argumentOf(const lang::ConstValue &value) {
-  if (value.isNone())
-    return StoredArgument(Argument());
-  if (auto *flag = value.get<bool>())
-    return StoredArgument(Argument(*flag));
-  if (auto *number = value.get<double>())
-    return StoredArgument(Argument(*number));
-  if (auto *text = value.asString())
-    return StoredArgument(Argument(*text));
-  if (auto integer = value.asInt64())
-    return StoredArgument(Argument(*integer));
-  if (auto *type = value.get<lang::TypeValue>(); type && !type->pointerDepth)
-    return StoredArgument(Argument(type->dtype));
-  return std::nullopt;
-}
-
-ModuleDescription JitModule::describeProgram(const Program &program) {
-  const lang::ModuleScope &scope = program.scope();
-  lang::Diagnostics diagnostics;
-  ModuleDescription module;
-  for (const lang::ast::Function *function : scope.kernels()) {
-    KernelDescription &kernel = module.kernels.emplace_back();
-    kernel.name = function->name;
-    kernel.closure = hashOf(scope.file().text());
-    lang::KernelDecorators decorators = lang::decoratorsOf(scope, *function, diagnostics);
-    for (size_t i = 0; i < function->params.size(); ++i) {
-      const lang::ast::Parameter &parameter = function->params[i];
-      ParameterDescription rule;
-      rule.name = parameter.name;
-      rule.hasDefault = parameter.defaultValue != nullptr;
-      rule.specialize = !decorators.doNotSpecialize[i];
-      rule.alignment = !decorators.doNotSpecializeOnAlignment[i];
-      std::optional<lang::Annotation> annotation = lang::annotationOf(scope, parameter, diagnostics);
-      rule.isConstexpr = annotation && annotation->isConstexpr;
-      if (parameter.defaultValue)
-        if (std::optional<lang::ConstValue> value = lang::HostEvaluator(&scope, diagnostics).evaluate(*parameter.defaultValue, scope.file()))
-          rule.defaultValue = argumentOf(*value);
-      kernel.parameters.push_back(std::move(rule));
-    }
-    kernel.hasGrid = decorators.hasGrid;
-    for (const lang::ast::Expr *expression : decorators.grid)
-      if (std::optional<std::vector<std::string>> programs = lang::compileHostResults(scope, *function, *expression))
-        for (std::string &program : *programs)
-          kernel.grid.emplace_back(std::move(program));
-  }
-  if (diagnostics.hasErrors())
-    throw Error(ErrorKind::User, diagnostics.render());
-  return module;
-}
 
 std::vector<unsigned> JitModule::prune(const std::string &, const Argument *const *, size_t) { return {}; }
 std::vector<StoredArgument> JitModule::evaluate(const std::string &, const std::string &, const Argument *const *, size_t) { return {}; }
