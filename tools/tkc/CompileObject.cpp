@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tk::tool {
@@ -160,7 +161,9 @@ void writeFile(const std::string &path, const std::string &bytes) {
   written &= std::fclose(file) == 0;
   if (!written) {
     int reason = errno;
-    unlink(path.c_str()); // what a build would take for the whole
+    struct stat state = {};
+    if (lstat(path.c_str(), &state) == 0 && S_ISREG(state.st_mode))
+      unlink(path.c_str()); // what a build would take for the whole
     throw Failure(Status::Device, fmt::format("`{}`: writing failed: {}", path, std::strerror(reason)));
   }
 }
