@@ -100,7 +100,7 @@ void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
         throw Error(ErrorKind::User,
                     fmt::format("`{}`: the heuristic of parameter `{}` must give one value, found {}", description.name, parameter, values.size()));
       value = values[0].get();
-      if (value->text || value->kind == Argument::Kind::Tuple)
+      if (value->kind == Argument::Kind::String || value->kind == Argument::Kind::Function || value->kind == Argument::Kind::Tuple)
         throw Error(ErrorKind::User,
                     fmt::format("`{}`: the heuristic of parameter `{}` must give a number, found {}", description.name, parameter, describe(*value)));
     }

@@ -4,6 +4,7 @@
 #include "lang/sema/Describe.h"
 #include "lang/sema/HostArguments.h"
 #include "lang/sema/ParamSpecs.h"
+#include "lang/sema/Tuning.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Frontend.h"
 #include "runtime/jit/Containment.h"
@@ -61,6 +62,7 @@ public:
   std::vector<StoredArgument> evaluate(const std::string &kernel, const std::string &which, const Argument *const *arguments, size_t count) override;
 
 private:
+  template <typename Ask> auto askFile(const std::string &kernel, const Argument *const *arguments, size_t count, Ask ask);
   std::vector<lang::ParamSpec> specsOf(const Program &program, const lang::ast::Function &kernel, const CompileRequest &request);
 
   const std::string text, name;
@@ -89,8 +91,37 @@ lang::ConstValue valueOf(const lang::ModuleScope &scope, const Argument &argumen
 }
 } // namespace
 
-std::vector<unsigned> JitModule::prune(const std::string &, const Argument *const *, size_t) { return {}; }
-std::vector<StoredArgument> JitModule::evaluate(const std::string &, const std::string &, const Argument *const *, size_t) { return {}; }
+/// What `ask` finds with a tree of the file and the arguments by name. Throws Error(User) with the diagnostics when it finds nothing.
+template <typename Ask> auto JitModule::askFile(const std::string &kernel, const Argument *const *arguments, size_t count, Ask ask) {
+  std::unique_ptr<Program> program = programs.take();
+  decltype(ask(program->scope(), program->kernel(kernel), lang::NamedArguments(), std::declval<lang::Diagnostics &>())) result;
+  contained([&] {
+    if (!program)
+      program = Program::fromText(text, name);
+    lang::Diagnostics diagnostics;
+    const lang::ast::Function &function = program->kernel(kernel);
+    if (std::optional<lang::NamedArguments> named = lang::namedArguments(program->scope(), function, arguments, count, diagnostics))
+      result = ask(program->scope(), function, *named, diagnostics);
+    if (!result)
+      throw Error(ErrorKind::User, diagnostics.hasErrors() ? diagnostics.render() : fmt::format("`{}`: its decorators can't be evaluated", kernel));
+  });
+  programs.give(std::move(program));
+  return std::move(*result);
+}
+
+std::vector<unsigned> JitModule::prune(const std::string &kernel, const Argument *const *arguments, size_t count) {
+  return askFile(kernel, arguments, count,
+                 [](const lang::ModuleScope &scope, const lang::ast::Function &function, const lang::NamedArguments &named, lang::Diagnostics &diagnostics) {
+                   return lang::prune(scope, function, named, diagnostics);
+                 });
+}
+
+std::vector<StoredArgument> JitModule::evaluate(const std::string &kernel, const std::string &which, const Argument *const *arguments, size_t count) {
+  return askFile(kernel, arguments, count,
+                 [&](const lang::ModuleScope &scope, const lang::ast::Function &function, const lang::NamedArguments &named, lang::Diagnostics &diagnostics) {
+                   return lang::evaluateDecorator(scope, function, which, named, diagnostics);
+                 });
+}
 
 std::vector<lang::ParamSpec> JitModule::specsOf(const Program &program, const lang::ast::Function &kernel, const CompileRequest &request) {
   const lang::ModuleScope &scope = program.scope();

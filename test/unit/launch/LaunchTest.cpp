@@ -224,3 +224,33 @@ TEST_CASE("launch options of GPUs are taken everywhere, and wrong ones are refus
   CHECK(contains(thrown([&] { kernel.launch({}, grid(1), &sum, 5, meta("maxnreg", 8)); }), "`maxnreg` must lie between 16 and 255, found 8"));
   CHECK(contains(thrown([&] { kernel.launch({}, grid(1), &sum, 5, meta("num_ctas", 2)); }), "`num_ctas` must be 1, found 2"));
 }
+
+TEST_CASE("heuristics, grids and prunings that need the file's own functions") {
+  Kernel kernel = Module::fromSource(R"(
+import triton
+import triton.language as tl
+
+def width(n):
+    w = 16
+    while w < n:
+        w = w * 2
+    return w
+
+def fitting(configs, named_args, **kwargs):
+    return [c for c in configs if c.kwargs['STEP'] > 1]
+
+@triton.autotune(configs=[triton.Config({'STEP': 1}), triton.Config({'STEP': 3})], key=['n'], prune_configs_by={'early_config_prune': fitting})
+@triton.heuristics({'WIDTH': lambda args: width(args['n'])})
+@triton.jit
+def fill(out, n, STEP: tl.constexpr, WIDTH: tl.constexpr):
+    i = tl.arange(0, WIDTH)
+    tl.store(out + i, STEP * 1000 + WIDTH, mask=i < n)
+)",
+                                     "fill.py")
+                      .kernel("fill");
+  Array array(DType::I32, {100});
+  kernel.launch({}, grid(1), array, 100);
+  CHECK(array.getInteger(99) == 3128);
+  kernel.launch({}, grid(1), array, 20);
+  CHECK((array.getInteger(19) == 3032 && array.getInteger(20) == 3128));
+}
