@@ -4,7 +4,10 @@
 #include "runtime/device/cuda/CudaDevice.h"
 #include "test/unit/runtime/Thrown.h"
 #include "tk/tk.h"
+#include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <random>
 #include <thread>
 
 using namespace tk;
@@ -118,12 +121,19 @@ TEST_CASE("a benchmark keeps to its time and flushes the cache") {
   options.warmupMs = 10, options.repMs = 50, options.flushCache = false;
   CHECK(benchmark(Stream(), [&] { sleepFor(0.1); }, options).runs > 3);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
-  // What lay in the cache before is read from memory: slower by far than from the cache.
-  std::vector<uint64_t> data(16 << 10, 1);
-  volatile uint64_t sum = 0;
+  // What lay in the core's own cache before comes from farther away: each line tells which one is next, so that every read waits for the one before.
+  constexpr size_t lines = 2048, words = 8; // of 64 bytes
+  std::vector<size_t> order(lines), next(lines * words);
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::shuffle(order.begin() + 1, order.end(), std::mt19937(1));
+  for (size_t i = 0; i < lines; ++i)
+    next[order[i] * words] = order[(i + 1) % lines] * words;
+  volatile size_t last = 0;
   auto read = [&] {
-    for (uint64_t value : data)
-      sum = sum + value;
+    size_t at = 0;
+    for (size_t i = 0; i < lines; ++i)
+      at = next[at];
+    last = at;
   };
   options.repMs = 20;
   double warm = benchmark(Stream(), read, options).minimum;
