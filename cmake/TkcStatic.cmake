@@ -7,7 +7,7 @@ set(TKC_MLIR_ARCHIVES
   MLIRMathDialect MLIROptLib MLIRParser MLIRPass MLIRRewrite MLIRSCFDialect MLIRSCFTransforms MLIRSCFUtils MLIRSupport MLIRTransforms MLIRTransformUtils MLIRUBDialect)
 set(TKC_LLVM_ARCHIVES
   LLVMAMDGPUAsmParser LLVMAMDGPUCodeGen LLVMAMDGPUDesc LLVMAMDGPUInfo LLVMNVPTXCodeGen LLVMNVPTXDesc LLVMNVPTXInfo LLVMX86AsmParser LLVMX86CodeGen LLVMX86Desc
-  LLVMX86Disassembler LLVMX86Info LLVMAsmParser LLVMBitReader LLVMBitWriter LLVMCodeGen LLVMCore LLVMExecutionEngine LLVMIRReader LLVMJITLink LLVMLinker LLVMLTO LLVMMC
+  LLVMX86Disassembler LLVMX86Info LLVMAsmParser LLVMBitReader LLVMBitWriter LLVMCodeGen LLVMCore LLVMDTLTO LLVMExecutionEngine LLVMIRReader LLVMJITLink LLVMLinker LLVMLTO LLVMMC
   LLVMObjCopy LLVMObject LLVMOption LLVMOrcDebugging LLVMOrcJIT LLVMOrcTargetProcess LLVMPasses LLVMSupport LLVMTarget LLVMTargetParser LLVMTransformUtils)
 
 # The packaged MLIR archives name the shared LLVM as what they need; with it, two copies of LLVM would end up in one process.
