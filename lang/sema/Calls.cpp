@@ -184,15 +184,6 @@ static Value callAtCompileTime(Elaborator &e, const FunctionValue &function, con
   return Value(*value);
 }
 
-static bool isNoInline(const ast::Function &function) {
-  for (const auto &decorator : function.decorators)
-    if (auto *call = ast::dyn<ast::Call>(decorator.get()); call && decoratorName(*decorator) == "jit")
-      for (const ast::Keyword &keyword : call->keywords)
-        if (auto *constant = ast::dyn<ast::Constant>(keyword.value.get()); keyword.name == "noinline" && constant && constant->type == ast::Constant::True)
-          return true;
-  return false;
-}
-
 Value Elaborator::callFunction(const FunctionValue &function, const std::vector<Argument> &args, SourceRange range) {
   for (const Argument &arg : args)
     if (arg.value.isError())
@@ -213,7 +204,7 @@ Value Elaborator::callFunction(const FunctionValue &function, const std::vector<
       return Value();
     callee.env[params[i].name] = Binding{bound[i].value, params[i].range, std::nullopt, "", false};
   }
-  if (function.function && isNoInline(*function.function))
+  if (function.function && hasJitFlag(*function.function, "noinline"))
     return callNoInline(function, callee, bound, range);
   return inlineBody(function, callee, range);
 }

@@ -23,7 +23,7 @@ struct ParamSpec {
 struct ElaborateOptions {
   std::string target = "cpu";   // answers tl.target_info and the default dot precision
   std::string defaultDotPrecision = "ieee";
-  bool debug = false;           // device_assert and overflow checks are compiled
+  bool debug = false;           // device_assert and overflow checks are compiled, as for a kernel with @triton.jit(debug=True)
   bool strictTriton = false;    // notes every extension used
   uint64_t stepLimit = 2'000'000; // compile-time statements executed before "endless compile-time loop"
   unsigned callDepthLimit = 100;

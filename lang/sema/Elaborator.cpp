@@ -4,6 +4,7 @@
 #include "lang/sema/ConstText.h"
 #include "lang/sema/DeepStack.h"
 #include "lang/sema/Library.h"
+#include "lang/sema/ModuleScope.h"
 #include "lang/sema/Provenance.h"
 #include "lang/sema/TypeSpelling.h"
 #include "mlir/IR/Verifier.h"
@@ -314,8 +315,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Elaborator::elaborateKernel(const ModuleScope 
 Elaborated elaborate(mlir::MLIRContext &context, const ModuleScope &scope, const ast::Function &kernel, const std::vector<ParamSpec> &params,
                      const ElaborateOptions &options, Diagnostics &diagnostics) {
   Elaborated result;
+  ElaborateOptions chosen = options;
+  chosen.debug |= hasJitFlag(kernel, "debug"); // of the kernel that is launched, with all that it calls
   onDeepStack(kStackBytes, [&]() {
-    Elaborator elaborator(context, options, kStackLimit);
+    Elaborator elaborator(context, chosen, kStackLimit);
     result.module = elaborator.elaborateKernel(scope, kernel, params, result.arguments);
     result.printed = std::move(elaborator.printed);
     if (result.module) {

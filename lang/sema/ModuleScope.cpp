@@ -348,6 +348,15 @@ bool hasDecorator(const ast::Function &function, const std::string &name) {
   return false;
 }
 
+bool hasJitFlag(const ast::Function &function, const std::string &name) {
+  for (const auto &decorator : function.decorators)
+    if (auto *call = ast::dyn<ast::Call>(decorator.get()); call && decoratorName(*decorator) == "jit")
+      for (const ast::Keyword &keyword : call->keywords)
+        if (auto *constant = ast::dyn<ast::Constant>(keyword.value.get()); keyword.name == name && constant && constant->type == ast::Constant::True)
+          return true;
+  return false;
+}
+
 std::vector<const ast::Function *> ModuleScope::kernels() const {
   std::vector<const ast::Function *> all, marked;
   std::set<std::string> mentioned;

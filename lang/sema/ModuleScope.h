@@ -21,5 +21,7 @@ Definition definitionOf(const ModuleScope &scope, const std::string &name);
 /// The last component of a decorator's name: "jit" for `@triton.jit(noinline=True)`.
 std::string decoratorName(const ast::Expr &decorator);
 bool hasDecorator(const ast::Function &function, const std::string &name);
+/// Whether it stands below `@triton.jit(NAME=True)`.
+bool hasJitFlag(const ast::Function &function, const std::string &name);
 
 } // namespace tk::lang
