@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -226,6 +227,7 @@ private:
     if (Result result = driver.streamSynchronize(static_cast<Stream>(stream)); result != Api::success)
       fail(result, "", stream);
   }
+  const Loaded *loadedHere(const Kernel &kernel);
   const Loaded &load(Kernel &kernel, StreamHandle stream);
   Buffer takeBuffer(uint64_t context);
   size_t waitingPrints(StreamHandle stream);

@@ -58,6 +58,13 @@ template <typename Api> std::shared_ptr<GpuKernel> DriverDevice<Api>::makeKernel
   return std::make_shared<Kernel>(*this, std::move(loadable), std::move(abi));
 }
 
+/// The code in the caller's current context, when it was loaded there before: one call to the driver, where it numbers its contexts. Code is only ever loaded
+/// into contexts of this device, so that the number says that as well.
+template <typename Api> auto DriverDevice<Api>::loadedHere(const Kernel &kernel) -> const Loaded * {
+  unsigned long long id = 0;
+  return driver.ctxGetId && driver.ctxGetId(nullptr, &id) == Api::success ? kernel.find(id) : nullptr;
+}
+
 /// The code in the current context.
 template <typename Api> auto DriverDevice<Api>::load(Kernel &kernel, StreamHandle stream) -> const Loaded & {
   Context handle = nullptr;
@@ -140,8 +147,13 @@ template <typename Api> void DriverDevice<Api>::launch(GpuKernel &base, const ui
   if (grid[0] % abi.clusterSize != 0)
     throw Error(ErrorKind::User, fmt::format("a grid of ({}, {}, {}) can't be launched: `{}` runs clusters of {} programs along x", grid[0], grid[1], grid[2],
                                              abi.entry, abi.clusterSize));
-  Scope scope(*this);
-  const Loaded &loaded = load(kernel, stream);
+  std::optional<Scope> scope;
+  const Loaded *here = loadedHere(kernel);
+  if (!here) {
+    scope.emplace(*this);
+    here = &load(kernel, stream);
+  }
+  const Loaded &loaded = *here;
 
   StackArray<void *, 64> parameters(abi.slots.size());
   StackArray<uint64_t, 2> hidden(kernel.hidden);

@@ -3,22 +3,41 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <vector>
 
 namespace tk::runtime {
 
+uint64_t LaunchLog::newState() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 void LaunchLog::launched(const std::shared_ptr<const std::string> &label, void *stream) {
-  std::lock_guard lock(mutex);
-  if (!entries.empty() && entries.back().label == label && entries.back().stream == stream)
+  struct Noted {
+    const std::string *label = nullptr;
+    void *stream = nullptr;
+    uint64_t state = 0; // of the log, which keeps the label alive as long as it has this state
+  };
+  thread_local Noted noted;
+  if (noted.state == state.load(std::memory_order_relaxed) && noted.label == label.get() && noted.stream == stream)
     return;
-  if (entries.size() == most)
-    entries.pop_front();
-  entries.push_back({label, stream});
+  std::lock_guard lock(mutex);
+  auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &entry) { return entry.label == label && entry.stream == stream; });
+  if (found != entries.end()) {
+    std::rotate(found, found + 1, entries.end());
+  } else {
+    if (entries.size() == most) {
+      entries.erase(entries.begin());
+      state.store(newState(), std::memory_order_relaxed);
+    }
+    entries.push_back({label, stream});
+  }
+  noted = {label.get(), stream, state.load(std::memory_order_relaxed)};
 }
 
 void LaunchLog::synchronized(void *stream) {
   std::lock_guard lock(mutex);
-  std::erase_if(entries, [&](const Entry &entry) { return entry.stream == stream; });
+  if (std::erase_if(entries, [&](const Entry &entry) { return entry.stream == stream; }))
+    state.store(newState(), std::memory_order_relaxed);
 }
 
 std::string LaunchLog::suspects(void *stream) const {

@@ -1,10 +1,11 @@
 // What the runtime decides between a launch and the driver: contexts, loading, parameters, limits, errors and their kernels, prints. Against a driver made of
 // C++ functions.
+#include "Catch.h"
 #include "FakeDriver.h"
+#include "runtime/device/LaunchLog.h"
 #include "runtime/device/PrintBuffer.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "test/unit/runtime/Thrown.h"
-#include "Catch.h"
 #include <cstring>
 
 using namespace tk;
@@ -79,6 +80,7 @@ TEST_CASE_METHOD(Fixture, "every slot is a parameter of its own size") {
 }
 
 TEST_CASE_METHOD(Fixture, "the caller's context is used, and the primary one only where there is none") {
+  fake::state().numbersContexts = GENERATE(true, false); // drivers before CUDA 12 don't
   auto kernel = device->makeKernel(image, abiOf("nothing", {}));
   SECTION("none") {
     device->launch(*kernel, nullptr, {1, 1, 1}, nullptr);
@@ -194,6 +196,49 @@ TEST_CASE_METHOD(Fixture, "late errors name the kernels they may come from") {
     device->launch(*bad, nullptr, {1, 1, 1}, nullptr);
     CHECK(thrown(ErrorKind::Device, [&] { device->synchronize(nullptr); }) ==
           "one of the kernels `good` (k.tk:7), `bad` (k.tk:7) failed: CUDA_ERROR_ILLEGAL_ADDRESS (700): fake text");
+  }
+}
+
+TEST_CASE("the log of launches") {
+  auto label = [](const std::string &name) { return std::make_shared<const std::string>(name); };
+  int one = 0, two = 0;
+  auto a = label("a"), b = label("b");
+  LaunchLog log, other;
+  CHECK(log.suspects(&one).empty());
+  log.launched(a, &one), log.launched(a, &one), log.launched(a, &one);
+  CHECK(log.suspects(&one) == "kernel a");
+  CHECK(log.suspects(&two) == "kernel a"); // an error may come from any stream
+  SECTION("what waited for the stream is forgotten, and noted again") {
+    log.synchronized(&two);
+    CHECK(log.suspects(&one) == "kernel a");
+    log.synchronized(&one);
+    CHECK(log.suspects(&one).empty());
+    log.launched(a, &one);
+    CHECK(log.suspects(&one) == "kernel a");
+  }
+  SECTION("the same kernel in another log") {
+    other.launched(a, &one);
+    CHECK(other.suspects(&one) == "kernel a");
+    log.synchronized(&one);
+    CHECK(other.suspects(&one) == "kernel a");
+  }
+  SECTION("kernels that take turns stand there once, in the order of their last launches") {
+    for (int i = 0; i < 20; ++i)
+      log.launched(b, &two), log.launched(a, &one);
+    CHECK(log.suspects(&one) == "one of the kernels a, b");
+    log.launched(b, &one);
+    CHECK(log.suspects(&one) == "one of the kernels a, b");
+    log.synchronized(&one);
+    CHECK(log.suspects(&one) == "kernel b");
+  }
+  SECTION("the last eight") {
+    std::vector<std::shared_ptr<const std::string>> labels;
+    for (int i = 0; i < 8; ++i)
+      log.launched(labels.emplace_back(label(std::to_string(i))), &one);
+    CHECK(log.suspects(&one) == "one of the kernels 0, 1, 2, 3, 4, 5, 6, 7");
+    log.launched(labels[0], &one);
+    log.launched(a, &one); // 1 was launched longest ago
+    CHECK(log.suspects(&one) == "one of the kernels 2, 3, 4, 5, 6, 7, 0, a");
   }
 }
 

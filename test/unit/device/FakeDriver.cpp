@@ -12,6 +12,8 @@ using namespace tk::cuda;
 namespace {
 struct FakeContext {
   int device;
+  unsigned long long id = ++lastId;
+  static inline unsigned long long lastId = 1000;
 };
 struct FakeModule {
   Context context;
@@ -98,6 +100,13 @@ Driver makeDriver() {
     return Result::Success;
   };
   d.ctxGetDevice = [](Device *device) { return stack.empty() ? Result::InvalidContext : (*device = as<FakeContext *>(stack.back())->device, Result::Success); };
+  d.ctxGetId = [](Context context, unsigned long long *id) {
+    if (!theState.numbersContexts)
+      return Result::NotSupported;
+    if (!context)
+      context = current();
+    return context ? (*id = as<FakeContext *>(context)->id, Result::Success) : Result::InvalidContext;
+  };
   d.ctxSynchronize = [] { return theState.pending; };
   d.moduleLoadDataEx = [](Module *module, const void *image, unsigned, JitOption *, void **) {
     FAIL_OR(moduleLoadDataEx);
