@@ -9,7 +9,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".tk", ".test"]
 config.test_source_root = os.path.dirname(__file__)
 # Programs with their own main, and inputs of tests.
-config.excludes = ["unit", "bench", "robustness", "conformance", "consumer", "Inputs"]
+config.excludes = ["unit", "threads", "bench", "robustness", "conformance", "consumer", "Inputs"]
 
 for name in ("tkc", "tk-opt"):
     config.substitutions.append((r"(?<![\w./%-])" + name + r"(?![\w./-])", os.path.join(config.tkc_bin, name)))
