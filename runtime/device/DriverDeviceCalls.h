@@ -21,14 +21,14 @@ template <typename Api> void DriverDevice<Api>::fail(Result result, const std::s
   throw Error(ErrorKind::Device, fmt::format("{} failed: {}", suspects, reason));
 }
 
-/// A number for the current context that no later one gets, where the driver has such numbers.
+/// A number for the current context that no later one gets, where the driver has such numbers. 0: there is none.
 template <typename Api> uint64_t DriverDevice<Api>::currentContext(Context *handle) {
   Context current = nullptr;
   check(driver.ctxGetCurrent(&current), "the current context is unknown");
   if (handle)
     *handle = current;
   unsigned long long id = 0;
-  if (driver.ctxGetId && driver.ctxGetId(current, &id) == Api::success)
+  if (current && driver.ctxGetId && driver.ctxGetId(current, &id) == Api::success)
     return id;
   return reinterpret_cast<uintptr_t>(current);
 }
@@ -58,11 +58,14 @@ template <typename Api> std::shared_ptr<GpuKernel> DriverDevice<Api>::makeKernel
   return std::make_shared<Kernel>(*this, std::move(loadable), std::move(abi));
 }
 
-/// The code in the caller's current context, when it was loaded there before: one call to the driver, where it numbers its contexts. Code is only ever loaded
-/// into contexts of this device, so that the number says that as well.
+/// The code in the caller's current context, when there is one and it was loaded there before. Code is only ever loaded into contexts of this device, so that
+/// the context's number says that as well.
 template <typename Api> auto DriverDevice<Api>::loadedHere(const Kernel &kernel) -> const Loaded * {
+  Context current = nullptr; // asked for first: a driver's checkers report a question for the number of none as an error
   unsigned long long id = 0;
-  return driver.ctxGetId && driver.ctxGetId(nullptr, &id) == Api::success ? kernel.find(id) : nullptr;
+  if (!driver.ctxGetId || driver.ctxGetCurrent(&current) != Api::success || !current)
+    return nullptr;
+  return driver.ctxGetId(current, &id) == Api::success ? kernel.find(id) : nullptr;
 }
 
 /// The code in the current context.

@@ -112,6 +112,7 @@ TEST_CASE_METHOD(Fixture, "the caller's context is used, and the primary one onl
   }
   kernel.reset();
   CHECK(fake::state().modules == 0);
+  CHECK(fake::state().refused == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "limits are told before the driver is asked") {

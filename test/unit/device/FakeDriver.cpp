@@ -99,13 +99,19 @@ Driver makeDriver() {
     stack.pop_back();
     return Result::Success;
   };
-  d.ctxGetDevice = [](Device *device) { return stack.empty() ? Result::InvalidContext : (*device = as<FakeContext *>(stack.back())->device, Result::Success); };
+  d.ctxGetDevice = [](Device *device) {
+    if (!current())
+      return ++theState.refused, Result::InvalidContext;
+    return *device = as<FakeContext *>(current())->device, Result::Success;
+  };
   d.ctxGetId = [](Context context, unsigned long long *id) {
     if (!theState.numbersContexts)
       return Result::NotSupported;
     if (!context)
       context = current();
-    return context ? (*id = as<FakeContext *>(context)->id, Result::Success) : Result::InvalidContext;
+    if (!context)
+      return ++theState.refused, Result::InvalidContext;
+    return *id = as<FakeContext *>(context)->id, Result::Success;
   };
   d.ctxSynchronize = [] { return theState.pending; };
   d.moduleLoadDataEx = [](Module *module, const void *image, unsigned, JitOption *, void **) {

@@ -21,6 +21,7 @@ struct State {
   std::map<std::string, tk::cuda::Result> failures;     // by the field of the table: what its calls return
   tk::cuda::Result pending = tk::cuda::Result::Success; // what the next synchronisation reports, and all after it
   int devices = 1, capability = 90, contexts = 0, modules = 0, streams = 0, events = 0, allocations = 0, loads = 0, links = 0;
+  int refused = 0; // questions about the current context where there is none
   bool primaryIsAlive = false, numbersContexts = true;
   std::map<void *, tk::cuda::CaptureStatus> capturing; // by stream
   std::map<unsigned long long, size_t> sizes;          // of allocations, by address
