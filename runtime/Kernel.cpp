@@ -1,5 +1,6 @@
 // tk::Kernel: a launch's arguments become a key, the key finds the code, and code that is not there yet is found in the disk cache or compiled.
 #include "runtime/CodeStore.h"
+#include "runtime/FloatBits.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Hooks.h"
 #include "runtime/KernelImpl.h"
@@ -7,6 +8,7 @@
 #include "runtime/tune/KernelTuning.h"
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -119,16 +121,30 @@ void Kernel::Impl::complete(GpuDevice *device, BoundLaunch &bound) {
   }
   bound.key.word(reinterpret_cast<uintptr_t>(device));
   bound.options.appendKey(bound.key);
-  for (size_t i = 0; i < rules.size(); ++i) {
+  // First the four bytes of each parameter, two at a time, then what else some of them have.
+  const size_t count = rules.size();
+  char *heads = bound.key.room((count + 1) / 2 * sizeof(uint64_t));
+  uint64_t pair = 0, all = 0;
+  for (size_t i = 0; i < count; ++i) {
     const Argument *&argument = bound.arguments[i];
-    if (!argument && defaults[i])
-      argument = &*defaults[i];
-    if (!argument && !rules[i].hasDefault)
-      checkComplete(description.name, rules, bound.arguments.data()); // throws
-    if (argument && argument->memory != Argument::Memory::Unknown)
+    if (!argument) {
+      if (defaults[i])
+        argument = &*defaults[i];
+      else if (!rules[i].hasDefault)
+        checkComplete(description.name, rules, bound.arguments.data()); // throws
+    } else if (argument->memory != Argument::Memory::Unknown) {
       checkMemory(*argument, rules[i].name, device);
-    appendKey(bound.key, rules[i], argument);
+    }
+    const uint64_t head = keyHead(rules[i], argument);
+    all |= head;
+    pair = i % 2 ? pair | head << 32 : head;
+    if (i % 2 || i + 1 == count)
+      std::memcpy(heads + i / 2 * sizeof pair, &pair, sizeof pair);
   }
+  if (keyHasRest(static_cast<uint32_t>(all)))
+    for (size_t i = 0; i < count; ++i)
+      if (keyHasRest(keyHead(rules[i], bound.arguments[i])))
+        appendKeyRest(bound.key, rules[i], bound.arguments[i]);
 }
 
 /// Plain addresses may lie anywhere; the driver knows where. Asked once per specialization.
@@ -169,6 +185,7 @@ LoadedCode Kernel::Impl::make(GpuDevice *device, const BoundLaunch &bound) {
       result.cpu.arenaBytes = code.abi.arenaBytes, result.cpu.spins = code.abi.spins;
       result.abi = std::move(code.abi);
     }
+    result.planSlots();
     if (hooks && hooks->afterCompile)
       hooks->afterCompile(report);
     return result;
@@ -232,22 +249,50 @@ const LoadedCode &Kernel::Impl::obtain(GpuDevice *device, const BoundLaunch &bou
   return *code;
 }
 
-void Kernel::Impl::fillSlots(const LoadedCode &code, const BoundLaunch &bound, uint64_t *slots) const {
-  for (const ArgumentSlot &slot : code.abi.slots) {
+/// The bits for a slot, whatever its argument may be.
+static uint64_t bitsFor(const ArgumentSlot &slot, const BoundLaunch &bound, const std::string &kernel) {
+  const Argument *argument = bound.arguments[slot.param];
+  for (unsigned index : slot.path) {
+    if (!argument || argument->kind != Argument::Kind::Tuple || index >= argument->bits)
+      throw Error(ErrorKind::Internal, fmt::format("slot `{}` of `{}` does not match its argument", slot.name, kernel));
+    argument = &argument->elements[index];
+  }
+  if (!argument)
+    throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, kernel));
+  if (slot.kind == ArgumentSlot::Kind::TensorMap && argument->kind == Argument::Kind::Descriptor)
+    return reinterpret_cast<uintptr_t>(argument->descriptor);
+  return slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name);
+}
+
+void LoadedCode::planSlots() {
+  using Kind = SlotPlan::Kind;
+  for (const ArgumentSlot &slot : abi.slots) {
     if (slot.isHidden())
       continue;
-    const Argument *argument = bound.arguments[slot.param];
-    for (unsigned index : slot.path) {
-      if (!argument || argument->kind != Argument::Kind::Tuple || index >= argument->bits)
-        throw Error(ErrorKind::Internal, fmt::format("slot `{}` of `{}` does not match its argument", slot.name, description.name));
-      argument = &argument->elements[index];
-    }
-    if (!argument)
-      throw Error(ErrorKind::User, fmt::format("parameter `{}` of `{}` must be given: its default can't be passed at run time", slot.name, description.name));
-    if (slot.kind == ArgumentSlot::Kind::TensorMap && argument->kind == Argument::Kind::Descriptor)
-      *slots++ = reinterpret_cast<uintptr_t>(argument->descriptor);
+    const bool isPlain = slot.path.empty() && slot.kind != ArgumentSlot::Kind::TensorMap;
+    const Kind kind = !isPlain                   ? Kind::Other
+                      : slot.pointerDepth > 0    ? Kind::Pointer
+                      : slot.dtype == DType::I32 ? Kind::Int32
+                      : slot.dtype == DType::F32 ? Kind::Float32
+                                                 : Kind::Other;
+    plans.push_back({slot.param, static_cast<uint32_t>(&slot - abi.slots.data()), kind, slot.dtype});
+  }
+}
+
+void Kernel::Impl::fillSlots(const LoadedCode &code, const BoundLaunch &bound, uint64_t *slots) const {
+  using Kind = Argument::Kind;
+  for (const SlotPlan &plan : code.plans) {
+    const Argument *argument = bound.arguments[plan.parameter];
+    uint64_t &slot = *slots++;
+    if (argument && plan.kind == SlotPlan::Kind::Pointer && argument->kind == Kind::Pointer && argument->type == plan.dtype)
+      slot = argument->bits;
+    else if (argument && plan.kind == SlotPlan::Kind::Int32 && argument->kind == Kind::Int &&
+             static_cast<int64_t>(argument->bits) == static_cast<int32_t>(argument->bits))
+      slot = static_cast<uint32_t>(argument->bits);
+    else if (argument && plan.kind == SlotPlan::Kind::Float32 && argument->kind == Kind::Float)
+      slot = encodeNumber(DType::F32, argument->number());
     else
-      *slots++ = slotBits(*argument, slot.dtype, slot.pointerDepth > 0, slot.name);
+      slot = bitsFor(code.abi.slots[plan.slot], bound, description.name);
   }
 }
 

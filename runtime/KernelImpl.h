@@ -27,9 +27,18 @@ private:
 
 namespace runtime {
 
+/// What a launch has to know of a visible slot, in a few bytes; of the kinds but Other the usual arguments are passed without a look at the slot itself.
+struct SlotPlan {
+  uint32_t parameter, slot; // as indices
+  enum class Kind : uint8_t { Pointer, Int32, Float32, Other } kind;
+  DType dtype;
+};
+
 /// Code that is ready to run, on one device.
 struct LoadedCode {
   KernelAbi abi;
+  std::vector<SlotPlan> plans; // of the visible slots, in order
+  void planSlots();
   CpuFunction cpu; // the host
   std::unique_ptr<CpuImage> image;
   LineMap lines;
@@ -41,7 +50,7 @@ struct BoundLaunch {
   explicit BoundLaunch(const std::vector<ParameterRule> &rules) : rules(rules), arguments(rules.size()), computed(rules.size()) {}
   const std::vector<ParameterRule> &rules;
   StackArray<const Argument *, 64> arguments;
-  StackArray<Argument, 16> computed; // values of heuristics, where `arguments` points to them
+  StackArray<Argument, 64> computed; // values of heuristics, where `arguments` points to them
   LaunchOptions options;
   LaunchKey key;
 };

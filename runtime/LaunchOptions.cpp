@@ -1,5 +1,6 @@
 // See LaunchOptions.h.
 #include "runtime/LaunchOptions.h"
+#include <cstring>
 #include <fmt/format.h>
 
 namespace tk::runtime {
@@ -52,9 +53,12 @@ std::string LaunchOptions::text() const {
 }
 
 void LaunchOptions::appendKey(LaunchKey &key) const {
-#define LAUNCH_OPTION(field, text, type, otherwise) key.byte(field); // all are below 256
+  const uint8_t values[] = {
+#define LAUNCH_OPTION(field, text, type, otherwise) static_cast<uint8_t>(field), // all are below 256
 #include "runtime/LaunchOptions.def"
 #undef LAUNCH_OPTION
+  };
+  std::memcpy(key.room(sizeof values), values, sizeof values);
 }
 
 } // namespace tk::runtime

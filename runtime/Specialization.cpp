@@ -39,10 +39,13 @@ static void setOption(const std::string &kernel, const std::vector<ParameterRule
 
 void bindArguments(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *arguments, size_t count, const Argument **bound,
                    LaunchOptions &options) {
-  std::fill_n(bound, rules.size(), nullptr);
-  size_t next = 0;
+  // Those by position, which most are.
+  size_t next = 0, most = std::min(count, rules.size());
+  for (; next < most && !arguments[next].name; ++next)
+    bound[next] = &arguments[next];
+  std::fill(bound + next, bound + rules.size(), nullptr);
   bool named = false;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = next; i < count; ++i) {
     const Argument &argument = arguments[i];
     size_t index = next;
     if (!argument.name) {
@@ -71,48 +74,27 @@ void checkComplete(const std::string &kernel, const std::vector<ParameterRule> &
       throw Error(ErrorKind::User, fmt::format("`{}`: parameter `{}` is missing", kernel, rules[i].name));
 }
 
-/// Four bytes a parameter - kind, type, what is known of the value - and the values of compile-time ones.
 void appendKey(LaunchKey &key, const ParameterRule &rule, const Argument *argument) {
-  if (!argument)
-    return key.bytes(0xff);
-  // The sign of the C++ type doesn't matter.
-  uint32_t start = static_cast<uint32_t>(argument->kind == Kind::UInt ? Kind::Int : argument->kind);
-  uint32_t type = (argument->typed || argument->kind == Kind::Pointer || argument->kind == Kind::Type ? static_cast<uint32_t>(argument->type) : 0xff) << 8;
-  uint32_t multiple = static_cast<uint32_t>(rule.specialize && rule.alignment && argument->bits % 16 == 0) << 19;
+  const uint32_t head = keyHead(rule, argument);
+  key.bytes(head);
+  if (keyHasRest(head))
+    appendKeyRest(key, rule, argument);
+}
+
+void appendKeyRest(LaunchKey &key, const ParameterRule &rule, const Argument *argument) {
   switch (argument->kind) {
-  case Kind::None:
-  case Kind::Type: return key.bytes(start | type);
-  case Kind::Bool:
-  case Kind::Int:
-  case Kind::UInt: {
-    bool isUnsigned = argument->kind == Kind::UInt;
-    int64_t value = static_cast<int64_t>(argument->bits);
-    bool narrow = isUnsigned ? argument->bits <= INT32_MAX : value >= INT32_MIN && value <= INT32_MAX;
-    bool wide = narrow || !isUnsigned || argument->bits <= INT64_MAX;
-    uint32_t width = (narrow ? 0 : wide ? 1 : 2) << 16;
-    if (rule.isConstexpr)
-      return key.bytes(start | type | width), key.word(argument->bits);
-    uint32_t isOne = static_cast<uint32_t>(rule.specialize && rule.foldOne && argument->bits == 1) << 18;
-    return key.bytes(start | type | width | isOne | multiple);
-  }
-  case Kind::Float:
-    key.bytes(start | type);
-    if (rule.isConstexpr)
-      key.word(argument->bits);
-    return;
-  case Kind::Pointer: return key.bytes(start | type | multiple);
   case Kind::String:
-  case Kind::Function: return key.bytes(start | type), key.text(argument->text);
+  case Kind::Function: return key.text(argument->text);
   case Kind::Descriptor:
-    key.bytes(start | static_cast<uint32_t>(argument->type) << 8 | argument->descriptor->rank << 16);
     for (unsigned axis = 0; axis < argument->descriptor->rank; ++axis)
       key.bytes(static_cast<uint32_t>(argument->descriptor->block[axis]));
     return;
   case Kind::Tuple:
-    key.bytes(start | type), key.word(argument->bits);
+    key.word(argument->bits);
     for (uint64_t i = 0; i < argument->bits; ++i)
       appendKey(key, rule, &argument->elements[i]);
     return;
+  default: return key.word(argument->bits);
   }
 }
 

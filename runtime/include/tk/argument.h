@@ -27,10 +27,10 @@ struct Argument {
   Kind kind = Kind::None;
   bool typed = false;       // `type` fixes the scalar's type: it is neither folded nor narrowed
   DType type = DType::I32;  // of a typed scalar, of what a pointer points to, the value of a Type
+  enum class Memory : uint8_t { Unknown, Host, Device };
+  Memory memory = Memory::Unknown; // of a Pointer
   uint64_t bits = 0;        // Bool, Int, UInt: the value; Float: the double's bits; Pointer: the address; Tuple: how many elements
   uint64_t bytes = 0;       // of a Pointer: how much memory there is, from the address on; 0: unknown
-  enum class Memory : uint8_t { Unknown, Host, Device };
-  Memory memory = Memory::Unknown;       // of a Pointer
   runtime::GpuDevice *device = nullptr;  // that owns Device memory
   const char *name = nullptr; // of the parameter, when given by name (tk::meta)
   const char *text = nullptr; // String: the value; Function: its name in the kernel's file

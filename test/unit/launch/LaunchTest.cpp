@@ -30,6 +30,13 @@ def pair(t, n, BLOCK: constexpr):
 @triton.jit
 def doubt(x):
     device_assert(load(x) > 0, "must be positive")
+
+@triton.jit
+def constants(out, n, A: constexpr, B: constexpr, C: constexpr):
+    store(out, A)
+    store(out + 1, B)
+    store(out + 2, C)
+    store(out + 3, n)
 )";
 
 Kernel kernelOf(const std::string &name) { return Module::fromSource(source, "kernels.tk").kernel(name); }
@@ -110,6 +117,21 @@ TEST_CASE("the grid as numbers, as a function of the values, and as the kernel s
   CHECK(contains(thrown([&] { launched([](const Meta &meta) { return grid(meta["x"]); }); }), "a pointer to fp32, not an integer"));
   int64_t sum = 0;
   CHECK(contains(thrown([&] { kernelOf("count").launch({}, autoGrid(), &sum, 1); }), "`count` has no @tk.grid"));
+}
+
+TEST_CASE("each combination of constants has code of its own") {
+  Kernel kernel = kernelOf("constants");
+  const int64_t values[] = {0, 1, -1, int64_t(1) << 40};
+  int64_t out[4] = {}, n = 0;
+  for (int round = 0; round < 2; ++round)
+    for (int64_t a : values)
+      for (int64_t b : values)
+        for (int64_t c : values) {
+          n += 32;
+          kernel.launch({}, grid(1), out, n, a, b, c);
+          REQUIRE((out[0] == a && out[1] == b && out[2] == c && out[3] == n));
+        }
+  CHECK(kernel.compiledCount() == 64);
 }
 
 TEST_CASE("a policy that specializes less makes fewer variants") {
