@@ -44,6 +44,12 @@ def SplitPrecisionPass : TK_Pass<"tk-split-precision", "::tk::tt::FuncOp"> {
   let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AlignRowsPass : TK_Pass<"tk-align-rows", "::tk::tt::FuncOp"> {
+  let summary = "rows at odd addresses are worked on from the aligned address before their beginning";
+  let options = [Option<"numWarps", "num-warps", "unsigned", "4", "warps of a block, a power of two">];
+  let dependentDialects = ["::tk::tt::TTDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 // ---- layout and schedule: tt -> ttg ----
 
 class TK_GpuPass<string argument, string operation> : Pass<argument, operation> {

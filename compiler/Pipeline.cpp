@@ -42,6 +42,10 @@ void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, un
   passes.addNestedPass<tt::FuncOp>(createSimplifyPass());
   // Parts of operands and their products before layouts, which choose an instruction for each product.
   passes.addNestedPass<tt::FuncOp>(createSplitPrecisionPass());
+  // Right before layouts, which then find aligned vectors: everything that computes with a row's index is there in its last form.
+  AlignRowsPassOptions rows;
+  rows.numWarps = numWarps;
+  passes.addNestedPass<tt::FuncOp>(createAlignRowsPass(rows));
   // Every tile gets its place, with a conversion where two places meet.
   AssignLayoutsPassOptions layouts;
   layouts.target = target, layouts.numWarps = numWarps;

@@ -84,6 +84,11 @@ static std::string accessSentence(const Remark &remark) {
   return text;
 }
 
+static std::string rowSentence(const Remark &remark) {
+  return fmt::format("{} the row from the aligned address before its beginning, {} x {} bits an access, where all accesses agree and the row leaves room",
+                     remark.text("operation") == "store" ? "stores" : "loads", remark.number("elements"), remark.number("bits"));
+}
+
 static std::string productSize(const Remark &remark) {
   std::string batch = remark.number("batch", 1) > 1 ? fmt::format("{} x ", remark.number("batch")) : "";
   return fmt::format("{}{} x {} x {} of {} and {} into {}", batch, remark.number("m"), remark.number("n"), remark.number("k"), remark.text("a"),
@@ -116,6 +121,7 @@ static std::string conversionSentence(const Remark &remark) {
 static std::string bodyOf(const Remark &remark) {
   switch (remark.kind) {
   case RemarkKind::Access: return accessSentence(remark);
+  case RemarkKind::Row: return rowSentence(remark);
   case RemarkKind::Matrix: return matrixSentence(remark);
   case RemarkKind::Conversion: return conversionSentence(remark);
   case RemarkKind::Recomputed:

@@ -26,5 +26,8 @@ struct AccessWidth {
 AccessWidth accessWidth(mlir::Operation *access, const ttg::TileLayout &layout, AxisInfoAnalysis &axes);
 /// Elements that one instruction of a thread may move in this layout.
 unsigned accessVector(mlir::Operation *access, const ttg::TileLayout &layout, AxisInfoAnalysis &axes);
+/// The same for a load or store that moves the vectors for which its mask has two minds element by element, and all others whole: accessWidth, but with the
+/// mask's edges (MaskEdges.h) no bound, wherever that is worth while.
+AccessWidth edgedWidth(mlir::Operation *access, const ttg::TileLayout &layout, AxisInfoAnalysis &axes);
 
 } // namespace tk::compiler

@@ -101,6 +101,18 @@ private:
   llvm::SmallVector<llvm::Value *> pack(llvm::ArrayRef<llvm::Value *> elements, unsigned wordBits); // elements of one vector -> words
   Registers unpack(llvm::ArrayRef<llvm::Value *> words, unsigned elements, mlir::Type element);
 
+  // LowerEdges.cpp
+  /// The mask of a thread's vector: `whole` where it is true for all elements, `partial` where it is true for some (or might be: then for no element).
+  struct Edge {
+    llvm::Value *whole = nullptr, *partial = nullptr;
+  };
+  llvm::SmallVector<Edge> edgesOf(mlir::Operation *access, unsigned vector, unsigned count);
+  llvm::SmallVector<llvm::Value *> edgeMasks(mlir::Operation *access, unsigned vector, unsigned first);
+  llvm::Value *neighbour(llvm::Value *address, unsigned elements, mlir::Type element); // the address so many elements behind
+  void atEdges(llvm::ArrayRef<Edge> edges, llvm::function_ref<void(unsigned)> vector, llvm::MutableArrayRef<llvm::SmallVector<llvm::Value *>> results = {});
+  void emitEdgedLoad(tt::LoadOp op, unsigned vector);
+  void emitEdgedStore(tt::StoreOp op, unsigned vector);
+
   // LowerAtomics.cpp
   void emitAtomic(mlir::Operation *op);
 

@@ -17,6 +17,9 @@ struct GlobalAccess {
   tt::CacheModifier cache = tt::CacheModifier::NONE;
   tt::EvictionPolicy evict = tt::EvictionPolicy::NORMAL;
   bool isVolatile = false;
+
+  /// Words of 32 bits where so many elements are that long, of 64 for elements of 64.
+  void chooseWords(unsigned elements, unsigned elementBytes);
 };
 
 /// An atomic of one thread on global memory. `type` is the element's; values are integers of its width.

@@ -1,5 +1,5 @@
 // Loads and stores of global memory: each thread moves its registers in the widest aligned vectors that the layout and the facts about addresses and masks
-// allow.
+// allow. Where a mask ends within vectors, LowerEdges.cpp does it.
 #include "compiler/layout/AccessLayout.h"
 #include "compiler/lower/GpuEmitter.h"
 #include "compiler/lower/GpuRemarks.h"
@@ -36,11 +36,10 @@ Registers GpuEmitter::unpack(ArrayRef<Value *> words, unsigned elements, mlir::T
   return result;
 }
 
-/// Words of one access: 32 bits where the access is that long, 64 for elements of 64.
-static void chooseWords(GlobalAccess &access, unsigned elements, unsigned elementBytes) {
+void GlobalAccess::chooseWords(unsigned elements, unsigned elementBytes) {
   unsigned bytes = elements * elementBytes;
-  access.wordBits = elementBytes == 8 ? 64 : bytes >= 4 ? 32 : bytes * 8;
-  access.words = bytes * 8 / access.wordBits;
+  wordBits = elementBytes == 8 ? 64 : bytes >= 4 ? 32 : bytes * 8;
+  words = bytes * 8 / wordBits;
 }
 
 void GpuEmitter::emitLoad(tt::LoadOp op) {
@@ -49,6 +48,8 @@ void GpuEmitter::emitLoad(tt::LoadOp op) {
   ttg::TileLayout layout = isTile ? ttg::layoutOf(op.getType()) : ttg::TileLayout();
   unsigned count = isTile ? layout.registers() : 1;
   unsigned vector = isTile ? std::min(count, compiler::accessVector(op, layout, *axes)) : 1;
+  if (unsigned whole = isTile ? compiler::edgedWidth(op, layout, *axes).elements() : 1; whole > vector)
+    return emitEdgedLoad(op, whole);
   remarkAccess(op, isTile ? &layout : nullptr, vector, count / vector, *axes);
   Registers pointers = registers(op.getPtr()), result;
   auto read = [&](unsigned first) {
@@ -56,7 +57,7 @@ void GpuEmitter::emitLoad(tt::LoadOp op) {
     access.address = pointers[first];
     access.predicate = op.getMask() ? registers(op.getMask())[first] : nullptr;
     access.cache = op.getCache(), access.evict = op.getEvict(), access.isVolatile = op.getIsVolatile();
-    chooseWords(access, vector, tt::bytesOf(element));
+    access.chooseWords(vector, tt::bytesOf(element));
     SmallVector<Value *> others;
     if (op.getMask()) {
       Registers other = op.getOther() ? Registers(ArrayRef<Value *>(registers(op.getOther())).slice(first, vector))
@@ -78,6 +79,8 @@ void GpuEmitter::emitStore(tt::StoreOp op) {
   ttg::TileLayout layout = isTile ? ttg::layoutOf(op.getPtr().getType()) : ttg::TileLayout();
   unsigned count = isTile ? layout.registers() : 1;
   unsigned vector = isTile ? std::min(count, compiler::accessVector(op, layout, *axes)) : 1;
+  if (unsigned whole = isTile ? compiler::edgedWidth(op, layout, *axes).elements() : 1; whole > vector)
+    return emitEdgedStore(op, whole);
   Registers pointers = registers(op.getPtr()), items = registers(op.getValue());
   Value *owner = isTile ? isOwner(layout) : b.CreateICmpEQ(thread, word(0));
   unsigned accesses = 0;
@@ -89,7 +92,7 @@ void GpuEmitter::emitStore(tt::StoreOp op) {
     access.address = pointers[first];
     access.predicate = bothOf(owner, op.getMask() ? registers(op.getMask())[first] : nullptr);
     access.cache = op.getCache(), access.evict = op.getEvict();
-    chooseWords(access, vector, tt::bytesOf(element));
+    access.chooseWords(vector, tt::bytesOf(element));
     target.storeGlobal(b, access, pack(ArrayRef<Value *>(items).slice(first, vector), access.wordBits));
   }
   remarkAccess(op, isTile ? &layout : nullptr, vector, accesses, *axes);
