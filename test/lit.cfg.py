@@ -1,5 +1,6 @@
 # How lit runs the tests of this folder. Substitutions: tkc, tk-opt, FileCheck, not, split-file, count; %samples is the samples' folder, %source the
 # project's, %bin and %lib those of its programs and libraries, %cc and %cxx compilers, %S the test's own.
+import glob
 import os
 import sys
 import lit.formats
@@ -33,6 +34,10 @@ if lit_config.params.get("quick"):
     config.available_features.add("quick")
 if config.tkc_sanitize:
     config.available_features.add("asan")
+
+# Some version of LLVM beside the one that tkc is built with, as Debian's libllvm15.
+if any("libLLVM-22" not in path and "libLLVM.so.22" not in path for path in glob.glob("/usr/lib/*/libLLVM[-.]*[0-9]*")):
+    config.available_features.add("other-llvm")
 
 # Nothing of the user's settings reaches a test, and nothing is cached between tests; a test of the cache names a folder of its own.
 config.environment = {"PATH": config.llvm_tools + os.pathsep + os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "HOME": config.test_exec_root,

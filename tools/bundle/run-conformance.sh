@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the conformance cases and the samples on this machine and writes everything that came of it to one JSON file.
+# Runs the conformance cases, the samples and a precompiled program on this machine and writes everything that came of it to one JSON file.
 #
 #   ./run-conformance.sh [options] [TARGET ...]
 #
@@ -8,7 +8,7 @@
 #   --filter TEXT   only cases whose id contains TEXT
 #   --jobs N        processes at a time (default: half the processors)
 #   --timeout N     seconds that one case may take (default 60)
-#   --no-samples    cases only
+#   --no-samples    cases only: neither samples nor the precompiled program
 #   --bin FOLDER    where tkc and tk-conformance are (default: bin beside this script)
 #
 # Needed: NVIDIA's driver for `cuda`; `ptxas` is used where PATH has one. The last line is `N passed, N failed`; exit status 1 when anything failed.
@@ -106,7 +106,17 @@ for target in "${targets[@]}"; do
   } >>"$work/all"
   separator=', '
 done
-printf '], "passed": %d, "failed": %d}\n' "$passed" "$failed" >>"$work/all"
+# A program that holds a kernel compiled ahead of time, called with arrays of every device here: which code runs is its own choice.
+printf '], "precompiled": ' >>"$work/all"
+if [ -n "$withSamples" ] && [ -x "$bin/aot-devices" ]; then
+  printf '== precompiled\n'
+  "$bin/aot-devices" >"$work/devices" && passed=$((passed + 1)) || failed=$((failed + 1))
+  cat "$work/devices"
+  if [ -s "$work/devices" ]; then cat "$work/devices" >>"$work/all"; else printf 'null' >>"$work/all"; fi
+else
+  printf 'null' >>"$work/all"
+fi
+printf ', "passed": %d, "failed": %d}\n' "$passed" "$failed" >>"$work/all"
 cp "$work/all" "$json"
 printf 'results: %s\n%d passed, %d failed\n' "$json" "$passed" "$failed"
 [ "$failed" = 0 ]

@@ -1,179 +1,102 @@
-// bench-launch: what a launch costs its caller. On the host an empty kernel of one program; on a GPU an empty kernel through tk beside the driver's own call with
-// the same function, grid, stream and arguments. Both sides run in turn, in batches that fit the driver's queue; a time is the median over batches.
+// bench-launch: what the runtime costs beside the work itself: launches, the start of a program, the compilations of a tuning.
 //
-//   bench-launch [--device N | --emulate sm_90a] [--json FILE]
-#include "runtime/device/cuda/CudaDriver.h"
-#include "runtime/Environment.h"
-#include "runtime/device/GpuDevice.h"
+//   bench-launch [launch] [start] [tune] [--device N | --emulate sm_90a] [--rounds N] [--json FILE]
+//
+// Without a group all are measured, on the host and on the first GPU, where there is one. Status 1 when something costs more than it may; on an emulated GPU
+// times say nothing, and nothing is asked.
+#include "test/bench/launch/Costs.h"
+#include "test/bench/launch/FirstLaunch.h"
 #include "tk/tk.h"
 #include <algorithm>
-#include <chrono>
-#include <cstring>
+#include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <vector>
 
 using namespace tk;
+using namespace tk::bench;
 
 namespace {
-struct Row {
-  std::string name;
-  double ours = 0, raw = 0; // seconds; raw 0: there is none
+struct Options : CostOptions {
+  std::string json, fill;
+  std::vector<std::string> groups;
+  bool wants(const char *group) const { return groups.empty() || std::find(groups.begin(), groups.end(), group) != groups.end(); }
 };
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
-/// Seconds of one call each, in turn; `wait` comes between batches, outside of the time.
-template <typename Ours, typename Raw, typename Wait> Row inTurn(const std::string &name, Ours ours, Raw raw, Wait wait, bool hasRaw) {
-  constexpr int batches = 400, calls = 100;
-  std::vector<double> mine, theirs;
-  auto batch = [&](auto call, std::vector<double> &times) {
-    double start = now();
-    for (int i = 0; i < calls; ++i)
-      call();
-    times.push_back((now() - start) / calls);
-    wait();
+Options parse(int argc, char **argv) {
+  Options options;
+  // In a bundle the samples lie beside the program's folder.
+  const std::filesystem::path bundled = std::filesystem::canonical("/proc/self/exe").parent_path() / "../samples";
+  options.samples = std::filesystem::exists(bundled) ? bundled.string() : TKC_SOURCE_DIR "/samples";
+  auto choose = [&](const char *option, const std::string &value) {
+    options.place = fmt::format("{} {}", option, value);
+    options.device = option == std::string("--device") ? Device::cuda(static_cast<unsigned>(std::atoi(value.c_str()))) : Device::emulated(value);
   };
-  for (int i = 0; i < batches; ++i) {
-    batch(ours, mine);
-    if (hasRaw)
-      batch(raw, theirs);
-  }
-  return {name, median(mine), hasRaw ? median(theirs) : 0};
-}
-
-/// `def empty(a0, ..): pass`: half of the parameters are pointers, a third integers, the rest floats.
-std::string sourceOf(unsigned parameters) {
-  std::string text = "@triton.jit\ndef empty(";
-  for (unsigned i = 0; i < parameters; ++i)
-    text += fmt::format("{}a{}", i ? ", " : "", i);
-  return text + "):\n    pass\n";
-}
-
-std::vector<Argument> argumentsOf(unsigned count, const float *memory) {
-  std::vector<Argument> arguments;
-  for (unsigned i = 0; i < count; ++i)
-    arguments.push_back(i % 2 == 0 ? Argument(memory) : i % 3 == 0 ? Argument(0.5) : Argument(1000 + static_cast<int>(i)));
-  return arguments;
-}
-
-void host(std::vector<Row> &rows) {
-  alignas(64) static float m[64];
-  Kernel kernel = Module::fromSource(sourceOf(10)).kernel("empty");
-  auto launch = [&] { kernel.launch({}, grid(1), m, 100, m, 200, m, 0.5f, m, 16, m, 300); };
-  launch();
-  rows.push_back(inTurn("host, 10 arguments", launch, [] {}, [] {}, false));
-  Launcher launcher = kernel.launcher({}, m, 100, m, 200, m, 0.5f, m, 16, m, 300);
-  rows.push_back(inTurn("host, launcher", [&] { launcher.launch({1}); }, [] {}, [] {}, false));
-}
-
-void gpu(std::vector<Row> &rows, const Device &device) {
-  const cuda::Driver *driver = device.isEmulated() ? nullptr : &cuda::loadDriver(runtime::environment().cudaDriver);
-  Stream stream = device.newStream();
-  DeviceArray memory(device, DType::F32, {1024});
-  for (unsigned count : {4u, 40u}) {
-    Kernel kernel = Module::fromSource(sourceOf(count)).kernel("empty");
-    std::vector<Argument> arguments = argumentsOf(count, static_cast<const float *>(memory.data()));
-    auto ours = [&] { kernel.launchList(stream, grid(1), arguments.data(), arguments.size()); };
-    ours();
-    stream.synchronize();
-    // The same code by hand: a kernel of as many parameters of the same sizes.
-    cuda::Module module = nullptr;
-    cuda::Function function = nullptr;
-    std::vector<uint64_t> values(count, 0);
-    std::vector<void *> parameters;
-    if (driver) {
-      std::string ptx = fmt::format(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty(");
-      for (unsigned i = 0; i < count; ++i) {
-        ptx += fmt::format("{}.param .{} p{}", i ? ", " : "", i % 2 == 0 ? "u64" : "u32", i);
-        values[i] = arguments[i].bits;
-        parameters.push_back(&values[i]);
-      }
-      ptx += ")\n.reqntid 128, 1, 1\n{ ret; }\n";
-      cuda::Context context = nullptr;
-      driver->devicePrimaryCtxRetain(&context, 0);
-      driver->ctxSetCurrent(context);
-      if (driver->moduleLoadDataEx(&module, ptx.c_str(), 0, nullptr, nullptr) != cuda::Result::Success ||
-          driver->moduleGetFunction(&function, module, "empty") != cuda::Result::Success)
-        throw Error(ErrorKind::Device, "the empty kernel can't be loaded");
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "launch" || argument == "start" || argument == "tune") {
+      options.groups.push_back(argument);
+      continue;
     }
-    auto handle = static_cast<cuda::Stream>(stream.handle());
-    auto raw = [&] { driver->launchKernel(function, 1, 1, 1, 128, 1, 1, 0, handle, parameters.data(), nullptr); };
-    rows.push_back(inTurn(fmt::format("GPU, {} arguments", count), ours, raw, [&] { stream.synchronize(); }, driver != nullptr));
-    Launcher launcher = kernel.launcherList(stream, arguments.data(), arguments.size());
-    rows.push_back(inTurn(fmt::format("GPU, {} arguments, launcher", count), [&] { launcher.launch({1}); }, raw, [&] { stream.synchronize(); }, driver != nullptr));
+    if (i + 1 >= argc)
+      throw Error(ErrorKind::User, fmt::format("`{}`: expected launch, start, tune, or an option and its value", argument));
+    const std::string value = argv[++i];
+    if (argument == "--json")
+      options.json = value;
+    else if (argument == "--rounds")
+      options.rounds = static_cast<unsigned>(std::max(1, std::atoi(value.c_str())));
+    else if (argument == "--device" || argument == "--emulate")
+      choose(argument.c_str(), value);
+    else if (argument == "--fill") // what startCosts asks of a process of its own: compile into the disk cache
+      options.fill = value;
+    else if (argument != "--tkc") // what every program of test/bench is given
+      throw Error(ErrorKind::User, fmt::format("unknown option `{}`", argument));
   }
+  if (options.fill.empty())
+    setenv("TKC_CACHE_DIR", "none", 1); // what is measured neither finds nor leaves anything in the user's cache
+  if (options.place.empty() && options.fill.empty() && !Device::best().isHost())
+    choose("--device", "0");
+  return options;
 }
 
-/// Two tensor maps and three scalars, as a matrix product's kernel takes them. The code is by hand on both sides.
-void tensorMaps(std::vector<Row> &rows, const Device &device) {
-  const bool real = !device.isEmulated();
-  const cuda::Driver *driver = real ? &cuda::loadDriver(runtime::environment().cudaDriver) : nullptr;
-  Stream stream = device.newStream();
-  DeviceArray memory(device, DType::BF16, {1024, 1024});
-  runtime::KernelAbi abi;
-  abi.entry = "empty", abi.threads = 128;
-  for (const char *name : {"a", "b"}) {
-    runtime::ArgumentSlot &slot = abi.slots.emplace_back();
-    slot.kind = runtime::ArgumentSlot::Kind::TensorMap, slot.dtype = DType::BF16, slot.name = name, slot.map.box = {128, 64}, slot.map.swizzle = 3;
-  }
-  for (const char *name : {"m", "n", "k"})
-    abi.slots.emplace_back().name = name;
-  std::string ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128], .param .u32 m, "
-                    ".param .u32 n, .param .u32 k)\n.reqntid 128, 1, 1\n{ ret; }\n";
-  std::shared_ptr<runtime::GpuKernel> kernel = device.implementation()->makeKernel({runtime::GpuImage::Kind::Ptx, ptx}, abi);
-  TensorDescriptor a({memory.data(), DType::BF16, {1024, 1024}, {1024, 1}}, {128, 64}), b({memory.data(), DType::BF16, {512, 1024}, {1024, 1}}, {128, 64});
-  uint64_t slots[5] = {reinterpret_cast<uintptr_t>(&a), reinterpret_cast<uintptr_t>(&b), 1, 2, 3};
-  auto ours = [&] { device.implementation()->launch(*kernel, slots, {1, 1, 1}, stream.handle()); };
-  ours();
-  stream.synchronize();
-  alignas(64) cuda::TensorMap maps[2] = {};
-  uint32_t numbers[3] = {1, 2, 3};
-  void *parameters[5] = {&maps[0], &maps[1], &numbers[0], &numbers[1], &numbers[2]};
-  cuda::Module module = nullptr;
-  cuda::Function function = nullptr;
-  if (driver && (driver->moduleLoadDataEx(&module, ptx.c_str(), 0, nullptr, nullptr) != cuda::Result::Success ||
-                 driver->moduleGetFunction(&function, module, "empty") != cuda::Result::Success))
-    throw Error(ErrorKind::Device, "the empty kernel can't be loaded");
-  auto raw = [&] { driver->launchKernel(function, 1, 1, 1, 128, 1, 1, 0, static_cast<cuda::Stream>(stream.handle()), parameters, nullptr); };
-  rows.push_back(inTurn("GPU, two tensor maps", ours, raw, [&] { stream.synchronize(); }, real));
+void write(const std::string &file, const std::vector<Cost> &costs, const Options &options) {
+  std::string text = fmt::format("{{\"device\": \"{}\", \"rows\": [", options.device.name());
+  for (const Cost &cost : costs)
+    text += fmt::format("{}\n  {{\"name\": \"{}\", \"seconds\": {:.9f}, \"reference\": {:.9f}, \"ratio\": {:.4f}, \"most\": {}, \"misses\": {}}}",
+                        &cost == costs.data() ? "" : ",", cost.name, cost.ours, cost.reference, cost.ratio(), cost.most, cost.misses());
+  std::ofstream(file) << text << "\n]}\n";
 }
+
+std::string durationText(double seconds) { return seconds < 1e-4 ? fmt::format("{:9.1f} ns", seconds * 1e9) : fmt::format("{:9.3f} ms", seconds * 1e3); }
 } // namespace
 
 int main(int argc, char **argv) {
   try {
-    std::string json;
-    std::vector<Device> devices = Device::list();
-    if (devices.size() > 1)
-      devices.resize(1);
-    for (int i = 1; i + 1 < argc; i += 2) {
-      if (!std::strcmp(argv[i], "--json"))
-        json = argv[i + 1];
-      else if (!std::strcmp(argv[i], "--emulate"))
-        devices = {Device::emulated(argv[i + 1])};
-      else if (!std::strcmp(argv[i], "--device"))
-        devices = {Device::cuda(static_cast<unsigned>(std::atoi(argv[i + 1])))};
+    Options options = parse(argc, argv);
+    if (!options.fill.empty())
+      return FirstLaunch(options.device, options.fill).isRight() ? 0 : 1;
+    std::vector<Cost> costs;
+    if (options.wants("launch"))
+      launchCosts(options, costs);
+    if (options.wants("start"))
+      startCosts(options, costs);
+    if (options.wants("tune"))
+      tuneCosts(options, costs);
+    bool misses = false;
+    for (const Cost &cost : costs) {
+      std::string line = fmt::format("{:<72} {}", cost.name, durationText(cost.ours));
+      if (cost.reference > 0)
+        line += fmt::format("   beside {}: {:.3f}", durationText(cost.reference), cost.ratio());
+      if (cost.most > 0)
+        line += fmt::format("   {} {}", cost.misses() ? "MISSES" : "within", cost.reference > 0 ? fmt::format("{:.2f}", cost.most) : durationText(cost.most));
+      fmt::print("{}\n", line);
+      misses |= cost.misses();
     }
-    std::vector<Row> rows;
-    host(rows);
-    for (const Device &device : devices)
-      if (!device.isHost())
-        gpu(rows, device), tensorMaps(rows, device);
-    std::string text = "{\"rows\": [\n";
-    for (const Row &row : rows) {
-      fmt::print("{:<32} {:8.1f} ns{}\n", row.name, row.ours * 1e9, row.raw > 0 ? fmt::format("   driver {:8.1f} ns   {:.3f}", row.raw * 1e9, row.ours / row.raw) : "");
-      text += fmt::format("{}  {{\"name\": \"{}\", \"seconds\": {:.9f}, \"driver\": {:.9f}}}", &row == rows.data() ? "" : ",\n", row.name, row.ours, row.raw);
-    }
-    if (!json.empty())
-      std::ofstream(json) << text << "\n]}\n";
+    if (!options.json.empty())
+      write(options.json, costs, options);
+    return misses;
   } catch (const Error &error) {
     fmt::print(stderr, "bench-launch: {}\n", error.what());
-    return 1;
+    return 2;
   }
-  return 0;
 }

@@ -18,24 +18,40 @@ static int call(const char *name, void *a, void *b, void *c, void *d) {
 }
 static void *number(uint64_t value) { return (void *)(uintptr_t)value; }
 
-/* Makes the primary context of the first device of this compute capability current. */
-static int cudaStart(int major, int minor) {
+/* How many devices there are; -1: there is no such library. */
+static int cudaCount(void) {
   const char *name = getenv("TK_AOT_CUDA_DRIVER");
-  int count = 0, device = 0, found[2];
-  void *context = 0;
+  int count = 0;
   cudaLibrary = dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!cudaLibrary) {
+  if (!cudaLibrary)
+    return -1;
+  call("cuInit", 0, 0, 0, 0);
+  call("cuDeviceGetCount", &count, 0, 0, 0);
+  return count;
+}
+static void cudaCapability(int device, int found[2]) {
+  call("cuDeviceGetAttribute", &found[0], number(75), number(device), 0);
+  call("cuDeviceGetAttribute", &found[1], number(76), number(device), 0);
+}
+/* Makes a device's primary context current. */
+static int cudaUse(int ordinal) {
+  int device = 0;
+  void *context = 0;
+  return !call("cuDeviceGet", &device, number(ordinal), 0, 0) && !call("cuDevicePrimaryCtxRetain", &context, number(device), 0, 0) &&
+         !call("cuCtxSetCurrent", context, 0, 0, 0);
+}
+
+/* The same for the first device of this compute capability. */
+static int cudaStart(int major, int minor) {
+  int count = cudaCount(), found[2];
+  if (count < 0) {
     printf("%s\n", dlerror());
     return 0;
   }
-  call("cuInit", 0, 0, 0, 0);
-  call("cuDeviceGetCount", &count, 0, 0, 0);
   for (int i = 0; i < count; ++i) {
-    call("cuDeviceGet", &device, number(i), 0, 0);
-    call("cuDeviceGetAttribute", &found[0], number(75), number(device), 0);
-    call("cuDeviceGetAttribute", &found[1], number(76), number(device), 0);
+    cudaCapability(i, found);
     if (found[0] == major && found[1] == minor)
-      return !call("cuDevicePrimaryCtxRetain", &context, number(device), 0, 0) && !call("cuCtxSetCurrent", context, 0, 0, 0);
+      return cudaUse(i);
   }
   printf("no device of compute capability %d.%d\n", major, minor);
   return 0;
