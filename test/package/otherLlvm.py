@@ -1,15 +1,20 @@
-"""tkc and another LLVM in one process. Argument: libtkc_runtime.so."""
+"""tkc and another LLVM in one process, for each other version that is installed. Argument: libtkc_runtime.so."""
 import ctypes as c
 import glob
 import re
+import subprocess
 import sys
 
-others = [path for path in sorted(glob.glob("/usr/lib/*/libLLVM-[0-9]*.so*")) if re.search(r"libLLVM-(1[0-9]|2[01])[.0-9]*\.so(\.1)?$", path)]
-if not others:
-    print("skipped: no other version of LLVM is installed here (Debian: libllvm15)")
-    sys.exit(0)
-version = re.search(r"libLLVM-([0-9]+)", others[-1])[1]
-llvm = c.CDLL(others[-1], mode=c.RTLD_GLOBAL)
+others = {}
+for path in sorted(glob.glob("/usr/lib/*/libLLVM*.so*")):
+    if (found := re.search(r"/libLLVM[-.](?:so\.)?([0-9]+)[^/]*$", path)) and found[1] != "22":
+        others[int(found[1])] = path
+if len(sys.argv) == 2:
+    if not others:
+        print("skipped: no other version of LLVM is installed here (Debian: libllvm15)")
+    sys.exit(max([subprocess.run([sys.executable, __file__, sys.argv[1], str(version)]).returncode for version in sorted(others)], default=0))
+version = int(sys.argv[2])
+llvm = c.CDLL(others[version], mode=c.RTLD_GLOBAL)
 
 
 def useLlvm():
