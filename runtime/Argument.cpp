@@ -5,11 +5,6 @@
 
 namespace tk {
 
-void Argument::setFloat(double value) {
-  kind = Kind::Float;
-  std::memcpy(&bits, &value, sizeof bits);
-}
-
 double Argument::number() const {
   double value;
   std::memcpy(&value, &bits, sizeof value);

@@ -1,12 +1,12 @@
 // tk::Kernel: a launch's arguments become a key, the key finds the code, and code that is not there yet is found in the disk cache or compiled.
 #include "runtime/CodeStore.h"
-#include "runtime/FloatBits.h"
 #include "runtime/ForkSafety.h"
 #include "runtime/Hooks.h"
 #include "runtime/KernelImpl.h"
 #include "runtime/device/cpu/HostStream.h"
 #include "runtime/tune/KernelTuning.h"
 #include <algorithm>
+#include <bit>
 #include <condition_variable>
 #include <cstring>
 #include <fmt/format.h>
@@ -32,6 +32,7 @@ struct Making {
 Kernel::Impl::Impl(std::shared_ptr<Module::Impl> owner, const KernelDescription &description) : module(std::move(owner)), description(description) {
   for (const ParameterDescription &parameter : description.parameters) {
     rules.push_back(parameter);
+    keyMasks.push_back(keyMask(parameter));
     parameterNames.push_back(parameter.name);
     defaults.push_back(parameter.defaultValue ? std::optional(parameter.defaultValue->get()) : std::nullopt);
   }
@@ -55,14 +56,29 @@ size_t Kernel::Impl::parameterIndex(std::string_view parameter) const {
   throw Error(ErrorKind::User, fmt::format("`{}` has no parameter `{}`; it has {}", description.name, parameter, fmt::join(parameterNames, ", ")));
 }
 
-/// Checks that an array lies where the kernel runs.
-static void checkMemory(const Argument &argument, const std::string &parameter, GpuDevice *device) {
-  if (device && argument.memory == Argument::Memory::Host)
+/// Whether an array of known memory lies where the kernel runs.
+static bool lies(const Argument &argument, GpuDevice *device) { return argument.memory == Argument::Memory::Host ? !device : argument.device == device; }
+[[noreturn]] static void refuseMemory(const Argument &argument, const std::string &parameter, GpuDevice *device) {
+  if (argument.memory == Argument::Memory::Host)
     throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in host memory, but the stream is one of {}: copy it into a tk::DeviceArray",
                                              parameter, device->properties().name));
-  if (argument.memory == Argument::Memory::Device && argument.device != device)
-    throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in the memory of {}, but the stream is one of {}", parameter,
-                                             argument.device->properties().name, device ? device->properties().name : "the host"));
+  throw Error(ErrorKind::User, fmt::format("parameter `{}`: the array lies in the memory of {}, but the stream is one of {}", parameter,
+                                           argument.device->properties().name, device ? device->properties().name : "the host"));
+}
+
+/// The heads of all parameters, written two at a time, as the hash reads them. True when something follows one of them.
+static bool appendHeads(LaunchKey &key, const std::vector<uint32_t> &masks, const Argument *const *arguments) {
+  const size_t count = masks.size();
+  char *place = key.room((count + 1) / 2 * sizeof(uint64_t));
+  uint64_t all = 0;
+  for (size_t i = 0; i < count; i += 2, place += sizeof(uint64_t)) {
+    uint64_t pair = keyHead(masks[i], arguments[i]);
+    if (i + 1 < count)
+      pair |= static_cast<uint64_t>(keyHead(masks[i + 1], arguments[i + 1])) << 32;
+    std::memcpy(place, &pair, sizeof pair);
+    all |= pair;
+  }
+  return keyHasRest(static_cast<uint32_t>(all | all >> 32));
 }
 
 void Kernel::Impl::apply(const TuneConfig &config, BoundLaunch &bound) const {
@@ -86,6 +102,12 @@ void Kernel::Impl::bind(const Stream &stream, const Grid *grid, const Argument *
 }
 
 void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
+  if (description.heuristics.empty())
+    return;
+  for (size_t i = 0; i < rules.size(); ++i) // which heuristics may ask for; one of a parameter with a default wins over the default
+    if (!bound.arguments[i] && defaults[i] &&
+        std::none_of(description.heuristics.begin(), description.heuristics.end(), [&](const Heuristic &h) { return h.parameter == i; }))
+      bound.arguments[i] = &*defaults[i];
   for (const Heuristic &heuristic : description.heuristics) {
     const std::string &parameter = rules[heuristic.parameter].name;
     if (bound.arguments[heuristic.parameter])
@@ -112,38 +134,38 @@ void Kernel::Impl::runHeuristics(BoundLaunch &bound) {
 }
 
 void Kernel::Impl::complete(GpuDevice *device, BoundLaunch &bound) {
-  if (!description.heuristics.empty()) {
-    for (size_t i = 0; i < rules.size(); ++i) // which heuristics may ask for; one of a parameter with a default wins over the default
-      if (!bound.arguments[i] && defaults[i] &&
-          std::none_of(description.heuristics.begin(), description.heuristics.end(), [&](const Heuristic &h) { return h.parameter == i; }))
-        bound.arguments[i] = &*defaults[i];
-    runHeuristics(bound);
-  }
+  runHeuristics(bound);
+  makeKey(device, bound);
+}
+
+const LoadedCode &Kernel::Impl::codeFor(GpuDevice *device, BoundLaunch &bound) {
+  runHeuristics(bound);
+  const LoadedCode *last = latest.load(std::memory_order_acquire);
+  if (last && last->seen.isAgain(device, bound.options, keyMasks, policy, bound.arguments.data(), defaults))
+    return *last;
+  makeKey(device, bound);
+  const LoadedCode &code = obtain(device, bound);
+  latest.store(&code, std::memory_order_release);
+  return code;
+}
+
+void Kernel::Impl::makeKey(GpuDevice *device, BoundLaunch &bound) {
   bound.key.word(reinterpret_cast<uintptr_t>(device));
   bound.options.appendKey(bound.key);
-  // First the four bytes of each parameter, two at a time, then what else some of them have.
-  const size_t count = rules.size();
-  char *heads = bound.key.room((count + 1) / 2 * sizeof(uint64_t));
-  uint64_t pair = 0, all = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < rules.size(); ++i) {
     const Argument *&argument = bound.arguments[i];
-    if (!argument) {
-      if (defaults[i])
-        argument = &*defaults[i];
-      else if (!rules[i].hasDefault)
-        checkComplete(description.name, rules, bound.arguments.data()); // throws
-    } else if (argument->memory != Argument::Memory::Unknown) {
-      checkMemory(*argument, rules[i].name, device);
-    }
-    const uint64_t head = keyHead(rules[i], argument);
-    all |= head;
-    pair = i % 2 ? pair | head << 32 : head;
-    if (i % 2 || i + 1 == count)
-      std::memcpy(heads + i / 2 * sizeof pair, &pair, sizeof pair);
+    if (argument && (argument->memory == Argument::Memory::Unknown || lies(*argument, device)))
+      continue;
+    if (argument)
+      refuseMemory(*argument, rules[i].name, device);
+    if (defaults[i])
+      argument = &*defaults[i];
+    else if (!rules[i].hasDefault)
+      checkComplete(description.name, rules, bound.arguments.data()); // throws
   }
-  if (keyHasRest(static_cast<uint32_t>(all)))
-    for (size_t i = 0; i < count; ++i)
-      if (keyHasRest(keyHead(rules[i], bound.arguments[i])))
+  if (appendHeads(bound.key, keyMasks, bound.arguments.data()))
+    for (size_t i = 0; i < rules.size(); ++i)
+      if (keyHasRest(keyHead(keyMasks[i], bound.arguments[i])))
         appendKeyRest(bound.key, rules[i], bound.arguments[i]);
 }
 
@@ -230,6 +252,7 @@ const LoadedCode &Kernel::Impl::obtain(GpuDevice *device, const BoundLaunch &bou
   try {
     auto loaded = std::make_unique<LoadedCode>(make(device, bound));
     loaded->cpu.lines = &loaded->lines;
+    loaded->seen = SeenLaunch(device, bound.options, keyMasks, policy, bound.arguments.data(), defaults);
     std::lock_guard lock(tablesMutex());
     code = table.insert(key, hash, std::move(loaded)).get();
   } catch (...) {
@@ -290,7 +313,7 @@ void Kernel::Impl::fillSlots(const LoadedCode &code, const BoundLaunch &bound, u
              static_cast<int64_t>(argument->bits) == static_cast<int32_t>(argument->bits))
       slot = static_cast<uint32_t>(argument->bits);
     else if (argument && plan.kind == SlotPlan::Kind::Float32 && argument->kind == Kind::Float)
-      slot = encodeNumber(DType::F32, argument->number());
+      slot = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(argument->bits)));
     else
       slot = bitsFor(code.abi.slots[plan.slot], bound, description.name);
   }
@@ -362,8 +385,7 @@ void Kernel::launchList(const Stream &stream, const Grid &grid, const Argument *
   GpuDevice *device = stream.device().implementation();
   BoundLaunch bound(impl->rules);
   impl->bind(stream, &grid, arguments, count, bound);
-  impl->complete(device, bound);
-  const LoadedCode &code = impl->obtain(device, bound);
+  const LoadedCode &code = impl->codeFor(device, bound);
   StackArray<uint64_t, 64> slots(code.abi.slots.size());
   impl->fillSlots(code, bound, slots.data());
   if (KernelTuning *tuned = impl->tuning.load(std::memory_order_acquire); tuned && tuned->zeroes())
@@ -401,6 +423,7 @@ void Kernel::specialize(const std::string &parameter, Specialization policy) con
   rule.specialize = declared.specialize && policy != Specialization::None;
   rule.alignment = declared.alignment && policy != Specialization::None;
   rule.foldOne = declared.foldOne && policy == Specialization::Full;
+  impl->keyMasks[index] = keyMask(rule), ++impl->policy;
 }
 
 void Kernel::specialize(Specialization policy) const {

@@ -3,6 +3,7 @@
 #include "runtime/CodeTable.h"
 #include "runtime/Frontend.h"
 #include "runtime/LineMap.h"
+#include "runtime/SeenLaunch.h"
 #include "runtime/StackArray.h"
 #include "runtime/device/GpuDevice.h"
 #include "runtime/device/cpu/CpuDevice.h"
@@ -43,6 +44,7 @@ struct LoadedCode {
   std::unique_ptr<CpuImage> image;
   LineMap lines;
   std::shared_ptr<GpuKernel> gpu; // or a GPU
+  SeenLaunch seen;
 };
 
 /// The arguments of a launch, one per parameter, and what follows from them.
@@ -68,6 +70,8 @@ struct Kernel::Impl {
   std::shared_ptr<Module::Impl> module;
   const runtime::KernelDescription &description;
   std::vector<runtime::ParameterRule> rules;
+  std::vector<uint32_t> keyMasks; // of the rules
+  unsigned policy = 0;            // how often they have changed
   std::vector<std::string> parameterNames;
   std::vector<std::optional<Argument>> defaults; // those that an argument can express
   std::atomic<runtime::KernelTuning *> tuning{nullptr}; // of the file, or of Kernel::tune; null: there are no configurations
@@ -80,6 +84,8 @@ struct Kernel::Impl {
   void apply(const runtime::TuneConfig &config, runtime::BoundLaunch &bound) const;
   /// After the configuration: heuristics, defaults, checks, the key.
   void complete(runtime::GpuDevice *device, runtime::BoundLaunch &bound);
+  /// Of bound arguments, which are completed; the key is not always made.
+  const runtime::LoadedCode &codeFor(runtime::GpuDevice *device, runtime::BoundLaunch &bound);
   Grid gridOf(const Grid &grid, const runtime::BoundLaunch &bound);
   const runtime::LoadedCode &obtain(runtime::GpuDevice *device, const runtime::BoundLaunch &bound);
   void fillSlots(const runtime::LoadedCode &code, const runtime::BoundLaunch &bound, uint64_t *slots) const;
@@ -89,9 +95,11 @@ struct Kernel::Impl {
 private:
   runtime::LoadedCode make(runtime::GpuDevice *device, const runtime::BoundLaunch &bound);
   void runHeuristics(runtime::BoundLaunch &bound);
+  void makeKey(runtime::GpuDevice *device, runtime::BoundLaunch &bound);
   void checkResidence(runtime::GpuDevice &device, const runtime::BoundLaunch &bound) const;
 
   runtime::CodeTable<std::unique_ptr<const runtime::LoadedCode>> table;
+  std::atomic<const runtime::LoadedCode *> latest{nullptr};    // of the table
   std::vector<std::shared_ptr<runtime::Making>> making;        // guarded by tablesMutex()
   std::vector<std::unique_ptr<runtime::KernelTuning>> tunings; // all that there were: launches may still use them; guarded by tablesMutex()
 };

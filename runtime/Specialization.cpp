@@ -75,7 +75,7 @@ void checkComplete(const std::string &kernel, const std::vector<ParameterRule> &
 }
 
 void appendKey(LaunchKey &key, const ParameterRule &rule, const Argument *argument) {
-  const uint32_t head = keyHead(rule, argument);
+  const uint32_t head = keyHead(keyMask(rule), argument);
   key.bytes(head);
   if (keyHasRest(head))
     appendKeyRest(key, rule, argument);

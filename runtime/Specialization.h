@@ -7,6 +7,7 @@
 #include "runtime/LaunchKey.h"
 #include "runtime/LaunchOptions.h"
 #include "tk/argument.h"
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,39 +31,52 @@ void bindArguments(const std::string &kernel, const std::vector<ParameterRule> &
 /// Error(User) for a parameter that has neither an argument nor a default.
 void checkComplete(const std::string &kernel, const std::vector<ParameterRule> &rules, const Argument *const *bound);
 
-/// One parameter's part of the key: four bytes - kind, type, what is known of the value - of which the highest bit says whether more follow, as the values of
-/// compile-time parameters do. No part is a prefix of another. Launches with many arguments spend most of their time here.
-inline uint32_t keyHead(const ParameterRule &rule, const Argument *argument) {
+/// One parameter's part of the key is four bytes - kind, type, what is known of the value - of which the highest bit says whether more follow, as the values of
+/// compile-time parameters do. No part is a prefix of another.
+namespace key {
+constexpr uint32_t one = uint32_t(1) << 18, aligned = uint32_t(1) << 19, more = uint32_t(1) << 31;
+
+/// What an argument's kind means for its head.
+struct KindFacts {
+  uint32_t head;    // what all have
+  uint32_t could;   // have, if the value is so and the parameter's rule allows it
+  uint32_t untyped; // stands for the type, unless the argument is typed
+  bool isInteger = false;
+};
+constexpr uint32_t anyType = 0xff00;
+constexpr KindFacts kinds[] = {
+    {0, 0, anyType},                          // None
+    {1, one | aligned | more, anyType, true}, // Bool
+    {2, one | aligned | more, anyType, true}, // Int
+    {2, one | aligned | more, anyType, true}, // UInt: the sign of the C++ type doesn't matter
+    {4, more, anyType},                       // Float
+    {5, aligned, 0},                          // Pointer
+    {6, 0, 0},                                // Type
+    {7 | more, 0, anyType},                   // String
+    {8 | more, 0, anyType},                   // Function
+    {9 | more, 0, anyType},                   // Tuple
+    {10 | more, 0, 0}                         // Descriptor
+};
+static_assert(std::size(kinds) == static_cast<size_t>(Argument::Kind::Descriptor) + 1);
+} // namespace key
+
+/// Which facts a parameter's rule lets into its head.
+inline uint32_t keyMask(const ParameterRule &rule) {
+  return (rule.isConstexpr ? key::more : rule.specialize && rule.foldOne ? key::one : 0) | (rule.specialize && rule.alignment ? key::aligned : 0);
+}
+/// Without a branch on kinds and values, since launches with many arguments spend their time here.
+inline uint32_t keyHead(uint32_t mask, const Argument *argument) {
   using Kind = Argument::Kind;
-  constexpr uint32_t untyped = 0xff00, more = uint32_t(1) << 31;
   if (!argument)
     return 0xff;
-  const Kind kind = argument->kind;
-  const uint32_t type = static_cast<uint32_t>(argument->type) << 8;
-  const bool isAligned = argument->bits % 16 == 0;
-  switch (kind) {
-  case Kind::Pointer: return static_cast<uint32_t>(kind) | type | static_cast<uint32_t>(rule.specialize & rule.alignment & isAligned) << 19;
-  case Kind::Bool:
-  case Kind::Int:
-  case Kind::UInt: { // the sign of the C++ type doesn't matter
-    const auto value = static_cast<int64_t>(argument->bits);
-    const bool isHuge = kind == Kind::UInt && value < 0; // beyond i64
-    const uint32_t width = isHuge ? 2 : value != static_cast<int32_t>(value);
-    const uint32_t head = static_cast<uint32_t>(kind == Kind::UInt ? Kind::Int : kind) | (argument->typed ? type : untyped) | width << 16;
-    if (rule.isConstexpr)
-      return head | more;
-    return head | static_cast<uint32_t>(rule.specialize & rule.foldOne & (value == 1)) << 18 |
-           static_cast<uint32_t>(rule.specialize & rule.alignment & isAligned) << 19;
-  }
-  case Kind::Float: return static_cast<uint32_t>(kind) | (argument->typed ? type : untyped) | (rule.isConstexpr ? more : 0);
-  case Kind::None: return static_cast<uint32_t>(kind) | (argument->typed ? type : untyped);
-  case Kind::Type: return static_cast<uint32_t>(kind) | type;
-  case Kind::Descriptor: return static_cast<uint32_t>(kind) | type | argument->descriptor->rank << 16 | more;
-  case Kind::String:
-  case Kind::Function:
-  case Kind::Tuple: return static_cast<uint32_t>(kind) | (argument->typed ? type : untyped) | more;
-  }
-  return 0xff;
+  const key::KindFacts &kind = key::kinds[static_cast<size_t>(argument->kind)];
+  const auto value = static_cast<int64_t>(argument->bits);
+  const uint32_t isHuge = argument->kind == Kind::UInt && value < 0; // beyond i64
+  const uint32_t width = isHuge ? 2 : value != static_cast<int32_t>(value);
+  const uint32_t known = static_cast<uint32_t>(value == 1) * key::one | static_cast<uint32_t>(value % 16 == 0) * key::aligned | key::more;
+  const uint32_t type = static_cast<uint32_t>(argument->type) << 8 | (argument->typed ? 0 : kind.untyped);
+  const uint32_t head = kind.head | type | (kind.isInteger ? width << 16 : 0) | (known & kind.could & mask);
+  return argument->kind == Kind::Descriptor ? head | argument->descriptor->rank << 16 : head;
 }
 /// What follows a head.
 inline bool keyHasRest(uint32_t head) { return head >> 31; }

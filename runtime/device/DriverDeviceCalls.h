@@ -163,7 +163,11 @@ template <typename Api> void DriverDevice<Api>::launch(GpuKernel &base, const ui
   PendingPrint print;
   StackArray<typename Api::TensorMap, 4> maps(kernel.maps);
   size_t visible = 0, hiddenCount = 0, count = 0, mapCount = 0;
-  for (const ArgumentSlot &slot : abi.slots) {
+  if (kernel.hidden == 0 && kernel.maps == 0) // as in most kernels: then nothing more is asked of a slot
+    for (; count < abi.slots.size(); ++count)
+      parameters[count] = const_cast<uint64_t *>(&slots[count]);
+  for (size_t i = count; i < abi.slots.size(); ++i) {
+    const ArgumentSlot &slot = abi.slots[i];
     if (slot.kind == ArgumentSlot::Kind::TensorMap) {
       typename Api::TensorMap &map = maps[mapCount++];
       Api::tensorMap(driver, *reinterpret_cast<const TensorDescriptor *>(slots[visible++]), slot, map);

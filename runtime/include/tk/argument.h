@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -54,7 +55,7 @@ struct Argument {
     if constexpr (std::is_same_v<T, bool>)
       kind = Kind::Bool, bits = value;
     else if constexpr (std::is_floating_point_v<T>)
-      setFloat(static_cast<double>(value));
+      kind = Kind::Float, bits = bitsOf(static_cast<double>(value));
     else if constexpr (std::is_signed_v<T>)
       kind = Kind::Int, bits = static_cast<uint64_t>(static_cast<int64_t>(value));
     else
@@ -86,7 +87,11 @@ struct Argument {
   double number() const;
 
 private:
-  void setFloat(double value);
+  static uint64_t bitsOf(double value) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
 };
 
 /// A pointer to elements that C++ has no type for (fp16, bf16, fp8), or to untyped memory.

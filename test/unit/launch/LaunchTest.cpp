@@ -152,6 +152,26 @@ TEST_CASE("a policy that specializes less makes fewer variants") {
   CHECK(contains(thrown([&] { kernel.specialize("m", Kernel::Specialization::None); }), "no parameter `m`; it has out, n"));
 }
 
+TEST_CASE("a change of the policy counts from the next launch on") {
+  Kernel kernel = kernelOf("count");
+  int64_t sum = 0;
+  auto compiled = [&](int64_t n) {
+    kernel.launch({}, grid(1), &sum, n);
+    return kernel.compiledCount();
+  };
+  kernel.specialize(Kernel::Specialization::None);
+  CHECK(compiled(1) == 1);
+  CHECK(compiled(3) == 1);
+  kernel.specialize(Kernel::Specialization::Full);
+  CHECK(compiled(3) <= 2);
+  const size_t before = kernel.compiledCount();
+  CHECK(compiled(1) == before + 1); // which is folded now
+  CHECK(compiled(1) == before + 1);
+  kernel.specialize(Kernel::Specialization::None);
+  CHECK(compiled(1) == before + 1);
+  CHECK(sum == 10);
+}
+
 TEST_CASE("tuples, nested ones too, reach the code element by element") {
   Kernel kernel = kernelOf("pair");
   std::vector<float> x = counting(20), out(20);

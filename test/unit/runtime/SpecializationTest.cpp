@@ -2,6 +2,7 @@
 #include "runtime/Specialization.h"
 #include "Catch.h"
 #include "Thrown.h"
+#include "runtime/SeenLaunch.h"
 #include "tk/error.h"
 #include "tk/tk.h"
 #include <set>
@@ -71,6 +72,81 @@ TEST_CASE("launches share code exactly when nothing that code depends on differs
   CHECK(keyOf(16, plain) == keyOf(3, plain));
   CHECK(keyOf(16, unaligned) == keyOf(3, unaligned));
   CHECK(keyOf(1, unaligned) != keyOf(3, unaligned));
+}
+
+TEST_CASE("a launch is taken for the one before only if their keys are equal, and mostly then", "[specialization]") {
+  const std::vector<Argument> values = {0,
+                                        1,
+                                        2,
+                                        16,
+                                        32,
+                                        -1,
+                                        -16,
+                                        INT64_MAX,
+                                        UINT64_MAX,
+                                        UINT64_MAX - 15,
+                                        i64(1),
+                                        i64(16),
+                                        i64(17),
+                                        scalar(DType::U8, int64_t(16)),
+                                        true,
+                                        false,
+                                        0.5,
+                                        0.25,
+                                        1.0f,
+                                        f64(0.5),
+                                        "a",
+                                        "b",
+                                        function("a"),
+                                        nullptr,
+                                        DType::F16,
+                                        DType::F32,
+                                        ptr<F32>(reinterpret_cast<void *>(64)),
+                                        ptr<F32>(reinterpret_cast<void *>(68)),
+                                        ptr<I32>(reinterpret_cast<void *>(64)),
+                                        ptr<F32>(nullptr)};
+  std::vector<ParameterRule> rules(5);
+  rules[1].isConstexpr = true, rules[2].specialize = false, rules[3].alignment = false, rules[4].foldOne = false;
+  const std::vector<std::optional<Argument>> none(1);
+  size_t recognized = 0, alike = 0;
+  for (const ParameterRule &rule : rules)
+    for (const Argument &before : values)
+      for (const Argument &now : values) {
+        const std::vector<uint32_t> masks = {keyMask(rule)};
+        const Argument *first = &before, *second = &now;
+        const bool isAgain = SeenLaunch(nullptr, {}, masks, 0, &first, none).isAgain(nullptr, {}, masks, 0, &second, none);
+        const bool isSame = keyOf(before, rule) == keyOf(now, rule);
+        INFO(describe(before) << " and " << describe(now) << ", rule " << &rule - rules.data());
+        CHECK((!isAgain || isSame));
+        recognized += isAgain, alike += isSame;
+      }
+  CHECK(recognized > alike * 3 / 4);
+
+  // What else there is: device, options, defaults, policies.
+  auto *device = reinterpret_cast<GpuDevice *>(64), *other = reinterpret_cast<GpuDevice *>(128);
+  const std::vector<uint32_t> masks = {keyMask(rules[0]), keyMask(rules[0])};
+  const std::vector<std::optional<Argument>> defaults = {std::nullopt, Argument(7)};
+  Argument array = ptr<F32>(reinterpret_cast<void *>(64)), elsewhere = array, seven = 7;
+  array.memory = elsewhere.memory = Argument::Memory::Device, array.device = device, elsewhere.device = other;
+  LaunchOptions eight;
+  eight.numWarps = 8;
+  const Argument *given[] = {&array, &*defaults[1]};
+  const SeenLaunch seen(device, eight, masks, 3, given, defaults);
+  auto again = [&](GpuDevice *where, const LaunchOptions &options, unsigned policy, const Argument *first, const Argument *second) {
+    const Argument *now[] = {first, second};
+    const bool is = seen.isAgain(where, options, masks, policy, now, defaults);
+    CHECK((!is || now[1] == &*defaults[1]));
+    return is;
+  };
+  CHECK(again(device, eight, 3, &array, nullptr));
+  CHECK(again(device, eight, 3, &array, &*defaults[1]));
+  CHECK_FALSE(again(device, eight, 3, &array, &seven));
+  CHECK_FALSE(again(device, eight, 3, &elsewhere, nullptr));
+  CHECK_FALSE(again(device, eight, 3, nullptr, nullptr));
+  CHECK_FALSE(again(other, eight, 3, &elsewhere, nullptr));
+  CHECK_FALSE(again(device, {}, 3, &array, nullptr));
+  CHECK_FALSE(again(device, eight, 4, &array, nullptr));
+  CHECK_FALSE(SeenLaunch().isAgain(nullptr, {}, {}, 0, nullptr, {}));
 }
 
 TEST_CASE("a length that changes with every launch is compiled a few times", "[specialization]") {
