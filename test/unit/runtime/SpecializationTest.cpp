@@ -144,6 +144,7 @@ TEST_CASE("a launch is taken for the one before only if their keys are equal, an
   CHECK_FALSE(again(device, eight, 3, &elsewhere, nullptr));
   CHECK_FALSE(again(device, eight, 3, nullptr, nullptr));
   CHECK_FALSE(again(other, eight, 3, &elsewhere, nullptr));
+  CHECK_FALSE(again(other, eight, 3, &array, nullptr));
   CHECK_FALSE(again(device, {}, 3, &array, nullptr));
   CHECK_FALSE(again(device, eight, 4, &array, nullptr));
   CHECK_FALSE(SeenLaunch().isAgain(nullptr, {}, {}, 0, nullptr, {}));
