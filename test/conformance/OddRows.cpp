@@ -123,6 +123,24 @@ void addForms(Suite &suite) {
     rowsCase(suite, std::string("N7.odd_rows.form.") + name, substitute(kCopy, {{"INDEX", index}, {"MASK", mask}}), rows, x,
              stored(DType::I16, rows, x, plusOne), total);
   rowsCase(suite, "N7.odd_rows.narrow_to_wide", substitute(kCopy, {{"INDEX", "i"}, {"MASK", "i < n"}}), rows, x, stored(DType::I32, rows, x, plusOne), total);
+  // Bounds that no row has: nothing is in it, or all of the tile.
+  const std::vector<std::array<const char *, 2>> nothing = {{"negative", "i < n - 1000"}, {"negative_inclusive", "i <= -1 - n"}, {"least", "i < -2147483647 - 1 + n * 0"}, {"least_64", "i.to(int64) < n.to(int64) - (1 << 62)"}};
+  for (auto [name, mask] : nothing) {
+    Rows none = rows;
+    none.length.assign(rows.size(), 0);
+    rowsCase(suite, std::string("N7.odd_rows.nothing.") + name, substitute(kCopy, {{"INDEX", "i"}, {"MASK", mask}}), rows, x,
+             filled(DType::I16, extentOf(rows.to, rows), 5), summed(none, inRow));
+  }
+  Rows full = rows;
+  for (size_t r = 0; r < full.size(); ++r)
+    full.from[r] = full.to[r] = r * kGap / 16 * 16 + r % 8, full.length[r] = kBlock;
+  Values more = memory(DType::I16, extentOf(full.from, full));
+  const std::vector<std::array<const char *, 2>> all = {{"greater", "i < n + 1"},           {"greatest", "i < 2147483647 + n * 0"},
+                                                        {"inclusive", "i <= n + 7"},         {"greatest_unsigned", "i.to(uint32) <= (n * 0 - 1).to(uint32)"},
+                                                        {"wide", "i.to(int64) < n.to(int64) + (1 << 32)"}, {"wide_unsigned", "i.to(uint64) < (n.to(int64) * 0 - 1).to(uint64)"}};
+  for (auto [name, mask] : all)
+    rowsCase(suite, std::string("N7.odd_rows.all.") + name, substitute(kCopy, {{"INDEX", "i"}, {"MASK", mask}}), full, more,
+             stored(DType::I16, full, more, plusOne), summed(full, [&](size_t r, size_t i) { return more.number(full.from[r] + i); }));
   // What minds the order of elements.
   rowsCase(suite, "N7.odd_rows.first_of_equal", R"(
     v = load(x + i, mask=i < n, other=-1)
@@ -237,6 +255,10 @@ void addEdges(Suite &suite) {
                                    {"band", "(j <= i + 9) & (j + 3 >= i)", [](size_t i, size_t j) { return j <= i + 9 && j + 3 >= i; }},
                                    {"corner", "(i < 11) & (j < n)", [](size_t i, size_t j) { return i < 11 && j < 53; }},
                                    {"either", "(j < 3) | (j > n)", [](size_t, size_t j) { return j < 3 || j > 53; }},
+                                   // Numbers that wrap inside a vector: as unsigned ones at 3, as signed ones at 4.
+                                   {"wraps_unsigned", "(j - 3).to(uint32) < n.to(uint32)", [](size_t, size_t j) { return j >= 3 && j < 56; }},
+                                   {"wraps_signed", "j + 2147483644 < n", [](size_t, size_t j) { return j >= 4; }},
+                                   {"wraps_signed_up", "j + 2147483644 > n", [](size_t, size_t j) { return j < 4; }},
                                    {"alternating", "j % 2 == 0", [](size_t, size_t j) { return j % 2 == 0; }},
                                    {"all_but_one", "j != n", [](size_t, size_t j) { return j != 53; }}};
   for (DType type : {DType::I8, DType::BF16, DType::F32})
