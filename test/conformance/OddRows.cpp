@@ -88,6 +88,11 @@ Case &rowsCase(Suite &suite, const std::string &id, const std::string &body, con
 
 size_t vectorOf(DType type) { return 128 / bitsOf(type); }
 
+/// The annotation of a pointer that promises alignment.
+std::string aligned(DType type) {
+  return std::string("\"*") + (type == DType::I8 ? "i8" : type == DType::I16 ? "i16" : type == DType::BF16 ? "bf16" : "fp32") + ":16\"";
+}
+
 /// Copies, sums, and what depends on an element's place in its row.
 void addTypes(Suite &suite) {
   for (DType type : {DType::I8, DType::U8, DType::I16, DType::F16, DType::BF16, DType::I32, DType::F32, DType::I64, DType::F64})
@@ -185,31 +190,33 @@ void addForms(Suite &suite) {
            }));
 }
 
-/// Tiles that begin at an aligned address in every row, beside others that don't.
+/// Tiles that begin at an aligned address in every row, beside others that don't; with vectors of 16 and of 8 bytes a thread.
 void addWeights(Suite &suite) {
-  for (DType type : {DType::I8, DType::I16, DType::BF16})
-    for (const char *other : {"", ", other=3"}) {
-      Rows rows = rowsOf(vectorOf(type), 0);
-      Values x = memory(type, extentOf(rows.from, rows)), weights = generate(type, kBlock, weight);
-      double outside = *other ? 3 : 0;
-      rowsCase(suite, std::string("N7.odd_rows.weights.") + nameOf(type) + (*other ? ".other" : ""),
-               substitute(R"(
+  for (auto [type, weightType] : {std::pair(DType::I8, DType::I8), std::pair(DType::I16, DType::I16), std::pair(DType::BF16, DType::BF16), std::pair(DType::BF16, DType::F32), std::pair(DType::I16, DType::I8)})
+    for (const char *other : {"", ", other=3"})
+      for (int64_t warps : {1, 4}) {
+        Rows rows = rowsOf(vectorOf(type), 0);
+        Values x = memory(type, extentOf(rows.from, rows)), weights = generate(weightType, kBlock, weight);
+        double outside = *other ? 3 : 0;
+        rowsCase(suite, std::string("N7.odd_rows.weights.") + nameOf(type) + "." + nameOf(weightType) + (*other ? ".other" : "") + (warps > 1 ? ".warps" : ""),
+                 substitute(R"(
     v = load(x + i, mask=i < n, other=0)
     w = load(weights + i, mask=i < n$OTHER)
     store(out + i, w, mask=i < n)
     store(sums + row, tl.sum(v.to(int32) * w.to(int32)) + tl.sum(w.to(int32)))
 )",
-                          {{"OTHER", other}}),
-               rows, x, stored(type, rows, x, [](double, size_t i) { return weight(i); }), generate(DType::I32, rows.size(), [&](size_t r) {
-                 double sum = outside * static_cast<double>(kBlock - rows.length[r]);
-                 for (size_t i = 0; i < rows.length[r]; ++i)
-                   sum += (x.number(rows.from[r] + i) + 1) * weight(i);
-                 return sum;
-               }),
-               ", weights")
-          .in(weights)
-          .at(Placement::AgainstUpperPage);
-    }
+                            {{"OTHER", other}}),
+                 rows, x, stored(type, rows, x, [](double, size_t i) { return weight(i); }), generate(DType::I32, rows.size(), [&](size_t r) {
+                   double sum = outside * static_cast<double>(kBlock - rows.length[r]);
+                   for (size_t i = 0; i < rows.length[r]; ++i)
+                     sum += (x.number(rows.from[r] + i) + 1) * weight(i);
+                   return sum;
+                 }),
+                 std::string(", weights: ") + aligned(weightType))
+            .in(weights)
+            .at(Placement::AgainstUpperPage)
+            .withWarps(warps);
+      }
 }
 
 /// A program for several rows, and a row over which its result is written.
@@ -266,14 +273,14 @@ void addEdges(Suite &suite) {
       Values x = memory(type, rows * columns);
       suite
           .add(std::string("N7.odd_rows.edge.") + mask.name + "." + nameOf(type), substitute(R"(
-def k(x, y, out, n):
+def k(x: $ALIGNED, y: $ALIGNED, out: $ALIGNED, n):
     i = arange(0, 16)[:, None]
     j = arange(0, 64)[None, :]
     v = load(x + i * 64 + j, mask=$MASK, other=9)
     store(y + i * 64 + j, v)
     store(out + i * 64 + j, v + 1, mask=$MASK)
 )",
-                                                                                            {{"MASK", mask.text}}))
+                                                                                            {{"MASK", mask.text}, {"ALIGNED", aligned(type)}}))
           .in(x)
           .out(generate(type, x.size(), [&](size_t at) { return mask.holds(at / columns, at % columns) ? x.number(at) : 9; }))
           .inout(filled(type, x.size(), 5), generate(type, x.size(), [&](size_t at) { return mask.holds(at / columns, at % columns) ? x.number(at) + 1 : 5; }))
