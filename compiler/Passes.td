@@ -68,6 +68,10 @@ def PipelineLoopsPass : TK_GpuPass<"tk-pipeline-loops", "::tk::tt::FuncOp"> {
                  Option<"numStages", "num-stages", "unsigned", "0", "rounds of a loop that are under way; 0: as suits the target">];
 }
 
+def OverlapProductsPass : TK_GpuPass<"tk-overlap-products", "::tk::tt::FuncOp"> {
+  let summary = "products of warp groups go on while the next round of their loop begins";
+}
+
 def HoistLoadsPass : TK_GpuPass<"tk-hoist-loads", "::tk::tt::FuncOp"> {
   let summary = "loads go before reductions and conversions that they don't need";
 }

@@ -14,6 +14,7 @@
 #include "compiler/layout/AccessLayout.h"
 #include "compiler/layout/LayoutRules.h"
 #include "compiler/layout/MatrixChoice.h"
+#include "compiler/layout/PlainLayouts.h"
 #include "compiler/layout/RemarkMatrix.h"
 #include "compiler/lower/Scratch.h"
 #include "mlir/IR/Iterators.h"
@@ -142,27 +143,7 @@ private:
         return found;
     return {};
   }
-  Attribute orDefault(Attribute layout, Type tile) { return layout ? layout : attribute(plainLayout(tile)); }
-  /// Vectors of up to 16 bytes along the last axis, as a store would want it.
-  TileLayout plainLayout(Type tile) {
-    ArrayRef<int64_t> shape = tt::shapeOf(tile);
-    SmallVector<unsigned> order = fastestLast(shape.size());
-    int64_t each = std::max<int64_t>(1, ShapedType::getNumElements(shape) >> (block.laneBits + block.warpBits));
-    int64_t vector = std::min<int64_t>(each, std::max<int64_t>(1, 16 / tt::bytesOf(tt::elementType(tile))));
-    return blockedLayout(shape, order, log2Of(vector), block.laneBits, block.warpBits);
-  }
-  /// The axis first in registers, then lanes, then warps, so that order along it is order of (register, lane, warp).
-  TileLayout scanLayout(Type tile, unsigned axis) {
-    ArrayRef<int64_t> shape = tt::shapeOf(tile);
-    SmallVector<unsigned> order{axis};
-    for (size_t other = shape.size(); other-- > 0;)
-      if (other != axis)
-        order.push_back(other);
-    int64_t threads = int64_t(1) << (block.laneBits + block.warpBits), others = ShapedType::getNumElements(shape) / shape[axis];
-    int64_t along = std::max<int64_t>(1, threads / others); // threads that share a line
-    return blockedLayout(shape, order, log2Of(std::max<int64_t>(1, shape[axis] / along)), block.laneBits, block.warpBits);
-  }
-
+  Attribute orDefault(Attribute layout, Type tile) { return layout ? layout : attribute(plainLayout(block, tile)); }
   /// The layout that an access takes its pointers in. A store takes the value where it is when that wastes no memory traffic.
   Attribute accessLayout(Operation *access, ValueRange values) {
     TileLayout best = coalescedLayout(access, axes, block);
@@ -229,8 +210,8 @@ private:
       setHome(swap.getResult(), accessLayout(op, {swap.getVal(), swap.getCmp()}));
     } else if (auto dot = dyn_cast<tt::DotOp>(op)) {
       std::string reason;
-      MmaAttr unit = chooseMatrixUnit(dot, target, 1u << block.warpBits, reason);
-      setHome(dot.getResult(), unit ? Attribute(unit) : attribute(multiplyAddLayout(dot.getType())));
+      MmaAttr unit = chooseMatrixUnit(dot, target, 1u << block.warpBits, placesOf(dot), reason);
+      setHome(dot.getResult(), unit ? Attribute(unit) : attribute(multiplyAddLayout(block, dot.getType())));
     } else if (auto reduce = dyn_cast<tt::ReduceOp>(op)) {
       Attribute source = reductionSource(reduce);
       sources[op] = source;
@@ -240,10 +221,10 @@ private:
           setHome(result, attribute(map(source, reduce.getSrcs()[0].getType()).withoutAxis(axis)));
     } else if (auto scan = dyn_cast<tt::ScanOp>(op)) {
       for (Value result : scan.getResult())
-        setHome(result, attribute(scanLayout(result.getType(), scan.getAxis())));
+        setHome(result, attribute(scanLayout(block, result.getType(), scan.getAxis())));
     } else if (auto histogram = dyn_cast<tt::HistogramOp>(op)) {
       sources[op] = orDefault(hint(histogram.getSrc()), histogram.getSrc().getType());
-      setHome(histogram.getResult(), attribute(plainLayout(histogram.getType())));
+      setHome(histogram.getResult(), attribute(plainLayout(block, histogram.getType())));
     } else if (auto gather = dyn_cast<tt::GatherOp>(op)) {
       sources[op] = orDefault(hint(gather.getSrc()), gather.getSrc().getType());
       setHome(gather.getResult(), orDefault(hint(gather.getIndices()), gather.getType()));
@@ -267,31 +248,8 @@ private:
     } else if (isElementwise(op) && !isCheap(op->getResult(0))) {
       setHome(op->getResult(0), orDefault(hintOf(op->getOperands()), op->getResult(0).getType()));
     } else if (isa<arith::ConstantOp, tt::SplatOp, tt::MakeRangeOp>(op) && tt::isTile(op->getResult(0).getType()) && !isCheap(op->getResult(0))) {
-      setHome(op->getResult(0), attribute(plainLayout(op->getResult(0).getType())));
+      setHome(op->getResult(0), attribute(plainLayout(block, op->getResult(0).getType())));
     }
-  }
-
-  TileLayout multiplyAddLayout(Type tile) {
-    // Each thread has a piece of up to 4 x 4, so that an operand serves several products.
-    ArrayRef<int64_t> shape = tt::shapeOf(tile);
-    SmallVector<AxisBits> bits = axisBitsOf(shape);
-    AxisBits rows = bits[bits.size() - 2], columns = bits.back();
-    unsigned each = std::max<int>(0, int(log2Of(ShapedType::getNumElements(shape))) - int(block.laneBits + block.warpBits));
-    unsigned inRow = std::min({columns.count, each, 2u}), inColumn = std::min({rows.count, each - inRow, 2u});
-    TileLayout result;
-    SmallVector<uint32_t> left;
-    for (unsigned i = 0; i < bits.front().begin + bits.front().count; ++i) {
-      bool taken = (i >= columns.begin && i < columns.begin + inRow) || (i >= rows.begin && i < rows.begin + inColumn);
-      (taken ? static_cast<SmallVectorImpl<uint32_t> &>(result.reg) : static_cast<SmallVectorImpl<uint32_t> &>(left)).push_back(uint32_t(1) << i);
-    }
-    size_t next = 0;
-    for (unsigned i = 0; i < block.laneBits; ++i)
-      result.lane.push_back(next < left.size() ? left[next++] : 0);
-    for (unsigned i = 0; i < block.warpBits; ++i)
-      result.warp.push_back(next < left.size() ? left[next++] : 0);
-    while (next < left.size())
-      result.reg.push_back(left[next++]);
-    return result;
   }
 
   Attribute reductionSource(tt::ReduceOp reduce) {
@@ -302,7 +260,7 @@ private:
       if (layout.isPermutation() && lower::planReduction(layout, axis, lower::isCommutative(reduce.getCombineOp())).endsWithWarps())
         return source;
     }
-    return attribute(plainLayout(tile));
+    return attribute(plainLayout(block, tile));
   }
 
   /// The last axis in a register, on its own.
@@ -320,7 +278,7 @@ private:
       if (owners == 1 && !(others & 1))
         return source;
     }
-    TileLayout half = plainLayout(split.getOutLHS().getType()).withAxis({0, 1});
+    TileLayout half = plainLayout(block, split.getOutLHS().getType()).withAxis({0, 1});
     half.reg.insert(half.reg.begin(), 1);
     return attribute(half);
   }
@@ -335,7 +293,7 @@ private:
         if (!tt::isTile(argument.getType()))
           continue;
         Attribute layout = hintOf({next, init});
-        changed |= setHome(argument, layout || round == 0 ? layout : attribute(plainLayout(argument.getType())));
+        changed |= setHome(argument, layout || round == 0 ? layout : attribute(plainLayout(block, argument.getType())));
       }
       if (!carriesTiles || (!changed && round > 0))
         break;
@@ -494,8 +452,68 @@ private:
     }
   }
 
+  /// The axis of a matrix along which a thread has neighbours; `otherwise` for what is made in any layout.
+  unsigned fastAxisOf(Value matrix, unsigned otherwise) {
+    Attribute home = hint(matrix);
+    ArrayRef<int64_t> shape = tt::shapeOf(matrix.getType());
+    if (!home || shape.size() != 2)
+      return otherwise;
+    TileLayout layout = map(home, matrix.getType());
+    AxisBits columns = axisBitsOf(shape)[1];
+    for (auto *group : {&layout.reg, &layout.lane})
+      for (uint32_t base : *group)
+        if (base)
+          return base & columns.mask() ? 1 : 0;
+    return otherwise;
+  }
+  OperandPlaces placesOf(tt::DotOp dot) { return {fastAxisOf(dot.getA(), 1), fastAxisOf(dot.getB(), 0)}; }
+
+  /// The operand in shared memory, as wgmma reads it.
+  Value inSharedMemory(Value operand, unsigned depthAxis) {
+    MLIRContext *context = operand.getContext();
+    Type element = tt::elementType(operand.getType());
+    unsigned bytes = tt::bytesOf(element), fast = bytes == 2 ? fastAxisOf(operand, depthAxis) : depthAxis;
+    ArrayRef<int64_t> shape = tt::shapeOf(operand.getType());
+    SharedAttr layout = swizzledLayout(context, shape, fast, bytes);
+    if (!layout)
+      layout = swizzledLayout(context, shape, depthAxis, bytes);
+    auto [slot, fresh] = versions.try_emplace({operand, layout}, Value());
+    if (!fresh)
+      return slot->second;
+    Value tile = get(operand, orDefault(hint(operand), operand.getType()));
+    OpBuilder builder = after(tile);
+    Value memory = LocalAllocOp::create(builder, operand.getLoc(), MemDescType::get(context, shape, element, layout, 1, /*isMutable=*/false), tile);
+    return versions[{operand, layout}] = memory;
+  }
+
+  /// Is the operand a loaded tile, or a view of one? Then it goes to shared memory without passing through registers.
+  static bool isLoaded(Value operand) {
+    Operation *op = operand.getDefiningOp();
+    while (op && isa<tt::TransOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_nonnull<tt::LoadOp>(op);
+  }
+
+  /// As it stands here the product is waited for at once; `OverlapProducts` looks for more to do meanwhile.
+  void rewriteWarpgroups(tt::DotOp dot, MmaAttr unit) {
+    Value a = dot.getA(), sum = get(dot.getC(), unit);
+    bool isLeftInRegisters = !isLoaded(a) && tt::bytesOf(tt::elementType(a.getType())) <= 4;
+    if (isLeftInRegisters)
+      a = get(a, attribute(matrixLayout(unit, MatrixOperand::A, tt::shapeOf(a.getType()), 4 / tt::bytesOf(tt::elementType(a.getType())))));
+    else
+      a = inSharedMemory(a, 1);
+    Value b = inSharedMemory(dot.getB(), 0);
+    OpBuilder builder(dot);
+    Value product = WarpgroupDotOp::create(builder, dot.getLoc(), sum.getType(), a, b, sum, dot.getMaxNumImpreciseAcc());
+    Value done = WarpgroupWaitOp::create(builder, dot.getLoc(), product, 0).getResult(0);
+    homes[done] = unit;
+    dot.replaceAllUsesWith(done); // and goes with the dead
+  }
+
   void rewriteDot(tt::DotOp dot) {
     Attribute home = homes.lookup(dot.getResult());
+    if (auto unit = dyn_cast<MmaAttr>(home); unit && unit.getUnit() == MatrixUnit::Wgmma)
+      return rewriteWarpgroups(dot, unit);
     dot.getCMutable().assign(get(dot.getC(), home));
     if (auto unit = dyn_cast<MmaAttr>(home)) {
       unsigned packed = std::max(1u, 32 / tt::elementType(dot.getA().getType()).getIntOrFloatBitWidth());
@@ -505,7 +523,7 @@ private:
     } else {
       if (RecordRemark remark(dot, RemarkKind::Matrix); remark) {
         std::string reason;
-        chooseMatrixUnit(dot, target, 1u << block.warpBits, reason);
+        chooseMatrixUnit(dot, target, 1u << block.warpBits, placesOf(dot), reason);
         describeProduct(remark, dot, "multiply-adds");
         remark.fact("reason", reason);
       }

@@ -60,7 +60,44 @@ static bool isChained(tt::DotOp dot) {
   return false;
 }
 
-MmaAttr compiler::chooseMatrixUnit(tt::DotOp dot, const nvidia::Target &target, unsigned warps, std::string &reason) {
+/// wgmma, where four warps and the tile are enough for one. `reason` stays empty where the target has no such unit.
+static MmaAttr chooseWarpgroups(tt::DotOp dot, const nvidia::Target &target, unsigned warps, compiler::OperandPlaces places, std::string &reason) {
+  if (!target.has(nvidia::Wgmma))
+    return {};
+  Type a = tt::elementType(dot.getA().getType()), b = tt::elementType(dot.getB().getType()), sum = tt::elementType(dot.getType());
+  bool isTf32 = a.isF32() && dot.getInputPrecision() == tt::InputPrecision::TF32;
+  if (a != b || !(a.isF16() || a.isBF16() || isTf32 || a.isInteger(8)) || !(sum.isF32() || sum.isInteger(32) || sum.isF16()))
+    return {};
+  ArrayRef<int64_t> tile = tt::shapeOf(dot.getType());
+  unsigned bytes = tt::bytesOf(a);
+  int64_t m = tile[tile.size() - 2], n = tile.back(), k = tt::shapeOf(dot.getA().getType()).back();
+  if (tile.size() != 2 || m < 64 || n < 8 || k * bytes < 32) {
+    reason = fmt::format("wgmma has 64 rows, 8 columns and a depth of {} at least, and no batch", 32 / bytes);
+    return {};
+  }
+  if (warps % 4) {
+    reason = fmt::format("wgmma takes four warps, the program has {}", warps);
+    return {};
+  }
+  if (bytes != 2 && (places.aFast != 1 || places.bFast != 0)) {
+    reason = "wgmma reads operands that are not 16 bits wide along the depth only";
+    return {};
+  }
+  // Rows first: who shares columns reads the right operand again. What is left of the warps does the same work again.
+  unsigned warpsM = 4, warpsN = 1;
+  while (warpsM * warpsN < warps)
+    if (m >= 16 * 2 * warpsM)
+      warpsM *= 2;
+    else if (n >= 16 * warpsN)
+      warpsN *= 2;
+    else
+      return {};
+  return MmaAttr::get(dot.getContext(), MatrixUnit::Wgmma, warpsM, warpsN);
+}
+
+MmaAttr compiler::chooseMatrixUnit(tt::DotOp dot, const nvidia::Target &target, unsigned warps, OperandPlaces places, std::string &reason) {
+  if (MmaAttr groups = chooseWarpgroups(dot, target, warps, places, reason))
+    return groups;
   std::optional<MatrixUnit> unit = unitFor(dot, target, reason);
   if (!unit)
     return {};

@@ -21,6 +21,7 @@ struct WarpRegion {
   llvm::Value *thread = nullptr, *lane = nullptr, *warp = nullptr; // counted from the region's first warp
   unsigned numWarps = 1;
   unsigned barrierId = 0; // kBlockBarrier: of all threads of the block
+  llvm::Value *group = nullptr; // warp / 4, made where it is first asked for
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, llvm::Value *> threadIndices;
 };
 
@@ -145,6 +146,10 @@ private:
   void emitDot(tt::DotOp op);
   void emitMatrixUnit(tt::DotOp op, ttg::MmaAttr unit);
   llvm::Value *truncateToTf32(llvm::Value *value);
+  // LowerWarpgroup.cpp
+  llvm::Value *warpgroup(); // the number of the thread's group of four warps in its region
+  void emitWarpgroupDot(ttg::WarpgroupDotOp op);
+  void emitWarpgroupWait(ttg::WarpgroupWaitOp op);
   // LowerMultiplyAdd.cpp
   void emitMultiplyAdd(tt::DotOp op);
   llvm::Value *toComputeType(llvm::Value *value, mlir::Type element, bool truncatesToTf32);

@@ -38,6 +38,26 @@ struct MatrixInstruction {
   bool exactSums = true; // 8-bit floats: the sum has fp32's precision, even where the unit's own has less
 };
 
+/// Products of the groups of four warps that one operation stands for: for each step of K, for each block of 64 rows, for each block of columns one instruction.
+struct WarpgroupProduct {
+  mlir::Type a, b, sum;
+  unsigned columns = 8, rowBlocks = 1, columnBlocks = 1, steps = 1;
+  /// Operands in shared memory: the address (ptr addrspace(3), the same in all threads of the group), how they lie, and where each instruction's part begins, in bytes:
+  /// [row block][step], [column block][step].
+  struct Memory {
+    llvm::Value *address = nullptr;
+    ttg::SwizzledMatrix matrix;
+    bool isTransposed = false; // K is not the fast axis
+    llvm::SmallVector<uint32_t> offsets;
+  };
+  std::optional<Memory> left;                // else in registers:
+  llvm::SmallVector<llvm::Value *> leftWords; // [row block][step][4]
+  Memory right;
+  /// Words of the sums, [row block][column block][..]. Empty: they begin with zero.
+  llvm::SmallVector<llvm::Value *> sums;
+  unsigned sumWords() const { return columns / (sum.getIntOrFloatBitWidth() == 16 ? 4 : 2); } // of one instruction
+};
+
 class GpuTarget {
 public:
   virtual ~GpuTarget() = default;
@@ -81,6 +101,13 @@ public:
   virtual void asyncWait(llvm::IRBuilder<> &b, unsigned pending) = 0;
   /// A word of each of `count` (1, 2, 4) matrices of 8 rows of 16 bytes; lane 8 q + r has the address of row r of matrix q. Transposed: of 16-bit elements.
   virtual llvm::SmallVector<llvm::Value *> loadMatrix(llvm::IRBuilder<> &b, llvm::Value *address, unsigned count, bool transposed) = 0;
+
+  /// Starts the products, which are a group of their own for waits; the words of the sums, which are theirs until waited for.
+  virtual llvm::SmallVector<llvm::Value *> multiplyWarpgroups(llvm::IRBuilder<> &b, const WarpgroupProduct &product) = 0;
+  /// Until all groups but the last `pending` ones are done; `sums` as they are then.
+  virtual llvm::SmallVector<llvm::Value *> waitForProducts(llvm::IRBuilder<> &b, unsigned pending, llvm::ArrayRef<llvm::Value *> sums) = 0;
+  /// The thread's writes to shared memory are seen by units that read it by themselves, after the next barrier.
+  virtual void proxyFence(llvm::IRBuilder<> &b) = 0;
 
   /// The old value (unspecified where the predicate is false). Null with `error` set when the target has no such atomic.
   virtual llvm::Value *atomicUpdate(llvm::IRBuilder<> &b, const AtomicAccess &access, tt::RMWOp op, llvm::Value *value, std::string &error) = 0;

@@ -52,6 +52,8 @@ void GpuEmitter::emitOperation(mlir::Operation *op) {
     return emitLocalAlloc(alloc);
   if (auto index = mlir::dyn_cast<ttg::MemDescIndexOp>(op))
     return emitMemDescIndex(index);
+  if (auto view = mlir::dyn_cast<ttg::MemDescTransOp>(op))
+    return define(view, {memory(view.getSrc())});
   if (auto load = mlir::dyn_cast<ttg::LocalLoadOp>(op))
     return emitLocalLoad(load);
   if (auto store = mlir::dyn_cast<ttg::LocalStoreOp>(op))
@@ -80,6 +82,12 @@ void GpuEmitter::emitOperation(mlir::Operation *op) {
     return emitHistogram(histogram);
   if (auto dot = mlir::dyn_cast<tt::DotOp>(op))
     return emitDot(dot);
+  if (auto dot = mlir::dyn_cast<ttg::WarpgroupDotOp>(op))
+    return emitWarpgroupDot(dot);
+  if (auto wait = mlir::dyn_cast<ttg::WarpgroupWaitOp>(op))
+    return emitWarpgroupWait(wait);
+  if (mlir::isa<ttg::ProxyFenceOp>(op))
+    return target.proxyFence(b);
   if (auto print = mlir::dyn_cast<tt::PrintOp>(op))
     return emitPrint(print);
   if (auto check = mlir::dyn_cast<tt::AssertOp>(op))

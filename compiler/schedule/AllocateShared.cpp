@@ -5,7 +5,8 @@
 //
 // One analysis decides the barriers, over accesses (bytes, slot, read or write, by the thread or under way). An access must not meet what another thread may
 // still read or write since the last barrier. A copy under way does not end at barriers: a wait makes its bytes the thread's own writes, and only the barrier
-// after it makes them everybody's. The analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a
+// after it makes them everybody's. Units that read shared memory by themselves (wgmma) see what threads have written only after a fence of the writers and then
+// a barrier: barriers behind such writes get the fence. The analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a
 // loop's body starts with what its end leaves, where it is no longer known which slots these were.
 //
 // Regions of warps execute at the same time: what one of them has is never where another one has something, whatever the order in the text. What is handed to
@@ -35,8 +36,8 @@ static StringRef useOf(Operation *op) {
     return "the operands of a product";
   if (isa<tt::ReduceOp>(op))
     return "a reduction across warps";
-  if (isa<ttg::LocalAllocOp>(op))
-    return "the rounds of a loop that are under way";
+  if (auto alloc = dyn_cast<ttg::LocalAllocOp>(op))
+    return alloc.getSrc() ? "an operand of a product" : "the rounds of a loop that are under way";
   if (isa<tt::LoadOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op))
     return "a result that one thread tells the others";
   if (isa<ttg::WarpSpecializeOp>(op))
@@ -52,6 +53,8 @@ struct Access {
   uint64_t begin = 0, end = 0; // bytes
   bool isWrite = false;
   bool isUnderWay = false; // goes on beyond barriers, until it is waited for
+  bool byUnit = false;     // a unit's that reads by itself
+  bool needsFence = false; // written by threads for such a unit
   Value slot;              // with `ahead`: which slot of these bytes, where that is known
   unsigned ahead = 0;
   bool operator==(const Access &) const = default;
@@ -66,44 +69,72 @@ struct Access {
 
 struct Pending {
   SmallVector<Access> accesses;
+  SmallVector<Access> unfenced; // writes that threads know of since a barrier, and units don't
   /// What is under way is ordered by its tokens.
   bool conflicts(const Access &next) const {
-    return llvm::any_of(accesses, [&](const Access &before) { return !before.isUnderWay && (before.isWrite || next.isWrite) && before.overlaps(next); });
+    auto meets = [&](const Access &before) { return !before.isUnderWay && (before.isWrite || next.isWrite) && before.overlaps(next); };
+    return llvm::any_of(accesses, meets) || (next.byUnit && llvm::any_of(unfenced, meets));
   }
-  bool add(const Access &access) {
-    if (llvm::is_contained(accesses, access))
+  static bool add(SmallVector<Access> &list, const Access &access) {
+    if (llvm::is_contained(list, access))
       return false;
-    accesses.push_back(access);
+    list.push_back(access);
     return true;
   }
+  bool add(const Access &access) { return add(accesses, access); }
   /// False when nothing is new.
   bool add(const Pending &other) {
     bool isNew = false;
     for (const Access &access : other.accesses)
       isNew |= add(access);
+    for (const Access &access : other.unfenced)
+      isNew |= add(unfenced, access);
     return isNew;
   }
   void barrier() {
+    for (const Access &access : accesses)
+      if (access.needsFence && !access.isUnderWay)
+        add(unfenced, access);
     llvm::erase_if(accesses, [](const Access &access) { return !access.isUnderWay; });
   }
-  void wait(bool forAll) {
+  /// Whether a barrier before `next` has to follow a fence.
+  bool wantsFence(const Access &next) const {
+    return llvm::any_of(accesses, [](const Access &access) { return access.needsFence && !access.isUnderWay; }) ||
+           (next.byUnit && llvm::any_of(unfenced, [&](const Access &access) { return access.overlaps(next); }));
+  }
+  /// By all threads. What they know of by now has to pass a barrier again.
+  void fence() {
+    for (const Access &access : unfenced)
+      add(access);
+    unfenced.clear();
+    SmallVector<Access> before = std::move(accesses);
+    accesses.clear();
+    for (Access access : before) {
+      access.needsFence &= access.isUnderWay;
+      add(access);
+    }
+  }
+  /// For writes (copies), or for reads (products).
+  void wait(bool isWrite, bool forAll) {
     SmallVector<Access> landed;
     for (const Access &access : accesses)
-      if (access.isUnderWay) {
+      if (access.isUnderWay && access.isWrite == isWrite) {
         landed.push_back(access);
         landed.back().isUnderWay = false;
       }
     if (forAll)
-      llvm::erase_if(accesses, [](const Access &access) { return access.isUnderWay; });
+      llvm::erase_if(accesses, [&](const Access &access) { return access.isUnderWay && access.isWrite == isWrite; });
     for (const Access &access : landed)
       add(access);
   }
   void forgetSlots() {
-    SmallVector<Access> before = std::move(accesses);
-    accesses.clear();
-    for (Access access : before) {
-      access.slot = Value(), access.ahead = 0;
-      add(access);
+    for (SmallVector<Access> *list : {&accesses, &unfenced}) {
+      SmallVector<Access> before = std::move(*list);
+      list->clear();
+      for (Access access : before) {
+        access.slot = Value(), access.ahead = 0;
+        add(*list, access);
+      }
     }
   }
 };
@@ -131,6 +162,11 @@ public:
 
   void runOnOperation() override {
     number(getOperation());
+    getOperation().walk([&](ttg::WarpgroupDotOp dot) {
+      for (Value operand : dot->getOperands())
+        if (isa<ttg::MemDescType>(operand.getType()))
+          readByUnits.insert(originOf(operand));
+    });
     uint64_t total = 0;
     SmallVector<Place> placed;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -140,7 +176,7 @@ public:
       auto alloc = dyn_cast<ttg::LocalAllocOp>(op);
       Region *warps = ttg::warpRegionOf(op);
       Place place{0, 0, numbers.lookup(op).first, alloc ? lastUse(alloc) : numbers.lookup(op).second, warps, divisionOf(warps)};
-      place.begin = free(placed, place, bytes);
+      place.begin = free(placed, place, bytes, alloc ? alignmentOf(alloc.getType()) : kAlignment);
       place.end = place.begin + bytes;
       placed.push_back(place);
       settle(op, place, total);
@@ -178,8 +214,12 @@ public:
 
 private:
   static constexpr uint64_t kSmall = 4096, kAlignment = 128; // all banks once
+  static constexpr uint64_t kPatternBytes = 1024;
 
   // ---- places ----
+
+  /// The exchange of chunks goes by bits of the address.
+  static uint64_t alignmentOf(ttg::MemDescType type) { return ttg::swizzleOf(type) ? kPatternBytes : kAlignment; }
 
   /// Of what has its place for longer than while one operation without others inside executes.
   static uint64_t bytesOf(Operation *op) {
@@ -213,6 +253,16 @@ private:
         for (Value result : user->getResults())
           if (!isa<ttg::AsyncWaitOp>(user))
             follow(result);
+        // A product reads until it has been waited for, which may be behind its loop.
+        if (auto dot = dyn_cast<ttg::WarpgroupDotOp>(user))
+          for (Operation *next : dot->getUsers())
+            if (isa<scf::YieldOp>(next) && op->getBlock()->findAncestorOpInBlock(*next))
+              for (Operation *behind = next->getParentOp(); behind; behind = behind->getNextNode())
+                if (isa<ttg::WarpgroupWaitOp>(behind)) {
+                  if (Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*behind))
+                    last = std::max(last, numbers.lookup(ancestor).second);
+                  break;
+                }
         if (isa<scf::YieldOp, ttg::WarpYieldOp>(user))
           for (Value result : user->getParentOp()->getResults())
             follow(result);
@@ -223,7 +273,7 @@ private:
   }
 
   /// The lowest place that nothing has at the same time.
-  static uint64_t free(ArrayRef<Place> placed, const Place &wanted, uint64_t bytes) {
+  static uint64_t free(ArrayRef<Place> placed, const Place &wanted, uint64_t bytes, uint64_t alignment) {
     SmallVector<Place> others;
     for (const Place &place : placed)
       if (place.meets(wanted))
@@ -232,7 +282,7 @@ private:
     uint64_t begin = 0;
     for (const Place &place : others)
       if (place.begin < begin + bytes)
-        begin = std::max(begin, llvm::alignTo(place.end, kAlignment));
+        begin = std::max(begin, llvm::alignTo(place.end, alignment));
     return begin;
   }
 
@@ -251,21 +301,32 @@ private:
       order(&op, pending);
   }
 
+  /// What a descriptor is a view of: an allocation, or what control flow makes of several.
+  static Value originOf(Value descriptor, function_ref<void(ttg::MemDescIndexOp)> slot = [](ttg::MemDescIndexOp) {}) {
+    for (;;) {
+      if (auto index = descriptor.getDefiningOp<ttg::MemDescIndexOp>()) {
+        slot(index);
+        descriptor = index.getSrc();
+      } else if (auto view = descriptor.getDefiningOp<ttg::MemDescTransOp>()) {
+        descriptor = view.getSrc();
+      } else if (auto argument = dyn_cast<BlockArgument>(descriptor); argument && isa<ttg::WarpPartitionOp>(argument.getOwner()->getParentOp())) {
+        descriptor = cast<ttg::WarpPartitionOp>(argument.getOwner()->getParentOp()).getCaptures()[argument.getArgNumber()];
+      } else {
+        return descriptor;
+      }
+    }
+  }
+
   /// The bytes of a descriptor.
   Access accessOf(Value descriptor, bool isWrite) {
     Access access;
     access.isWrite = isWrite;
-    for (;;) {
-      if (auto index = descriptor.getDefiningOp<ttg::MemDescIndexOp>()) {
-        if (index.getSrc().getType().getSlots() > 1)
-          access.slot = index.getSlot(), access.ahead = index.getAhead();
-        descriptor = index.getSrc();
-      } else if (auto argument = dyn_cast<BlockArgument>(descriptor); argument && isa<ttg::WarpPartitionOp>(argument.getOwner()->getParentOp())) {
-        descriptor = cast<ttg::WarpPartitionOp>(argument.getOwner()->getParentOp()).getCaptures()[argument.getArgNumber()];
-      } else {
-        break;
-      }
-    }
+    Value origin = originOf(descriptor, [&](ttg::MemDescIndexOp index) {
+      if (index.getSrc().getType().getSlots() > 1)
+        access.slot = index.getSlot(), access.ahead = index.getAhead();
+    });
+    access.needsFence = isWrite && llvm::any_of(readByUnits, [&](Value read) { return read == origin || !read.getDefiningOp<ttg::LocalAllocOp>(); });
+    descriptor = origin;
     if (auto alloc = descriptor.getDefiningOp<ttg::LocalAllocOp>()) {
       Place place = places.lookup(alloc);
       access.begin = place.begin, access.end = place.end;
@@ -278,6 +339,10 @@ private:
   void access(Operation *op, const Access &next, Pending &pending) {
     if (pending.conflicts(next)) {
       OpBuilder builder(op);
+      if (pending.wantsFence(next)) {
+        ttg::ProxyFenceOp::create(builder, op->getLoc());
+        pending.fence();
+      }
       ttg::BarrierOp::create(builder, op->getLoc());
       pending.barrier();
     }
@@ -315,7 +380,18 @@ private:
       use.isUnderWay = true;
       access(op, use, pending);
     } else if (auto wait = dyn_cast<ttg::AsyncWaitOp>(op)) {
-      pending.wait(wait.getPending() == 0);
+      pending.wait(/*isWrite=*/true, wait.getPending() == 0);
+    } else if (auto dot = dyn_cast<ttg::WarpgroupDotOp>(op)) {
+      for (Value operand : {dot.getA(), Value(dot.getB())})
+        if (isa<ttg::MemDescType>(operand.getType())) {
+          Access use = accessOf(operand, false);
+          use.isUnderWay = use.byUnit = true;
+          access(op, use, pending);
+        }
+    } else if (auto wait = dyn_cast<ttg::WarpgroupWaitOp>(op)) {
+      pending.wait(/*isWrite=*/false, wait.getPending() == 0);
+    } else if (isa<ttg::ProxyFenceOp>(op)) {
+      pending.fence();
     } else if (isa<ttg::BarrierOp, tt::BarrierOp>(op)) {
       pending.barrier();
     } else if (isa<ttg::MbarrierInitOp, ttg::MbarrierInvalOp>(op)) {
@@ -346,6 +422,7 @@ private:
   }
 
   unsigned count = 0;
+  SetVector<Value> readByUnits; // the memory that products read
   DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
   DenseMap<Operation *, Place> places;
 };

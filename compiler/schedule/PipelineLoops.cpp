@@ -19,6 +19,7 @@
 #include "compiler/Passes.h"
 #include "compiler/layout/AccessLayout.h"
 #include "compiler/lower/Scratch.h"
+#include "compiler/schedule/CarriedProducts.h"
 #include "compiler/schedule/Fetch.h"
 #include "compiler/target/nvidia/NvidiaTargets.h"
 #include "mlir/IR/Matchers.h"
@@ -49,9 +50,11 @@ static bool feedsProduct(tt::LoadOp load) {
       Operation *user = use.getOwner();
       if (user->getBlock() != load->getBlock() || !seen.insert(user).second)
         continue;
-      if (isa<tt::DotOp>(user)) {
+      if (isa<tt::DotOp, WarpgroupDotOp>(user)) {
         if (use.getOperandNumber() < 2)
           return true;
+      } else if (auto alloc = dyn_cast<LocalAllocOp>(user)) {
+        work.push_back(alloc.getResult());
       } else if (isPure(user)) {
         for (Value result : user->getResults())
           if (tt::isTile(result.getType()))
@@ -71,18 +74,24 @@ static bool writesMemory(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-static bool isZero(Value value) {
-  if (auto splat = value.getDefiningOp<tt::SplatOp>())
-    return isZero(splat.getSrc());
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant)))
-    return false;
-  if (auto elements = dyn_cast<SplatElementsAttr>(constant))
-    constant = elements.getSplatValue<Attribute>();
-  if (auto number = dyn_cast<FloatAttr>(constant))
-    return number.getValue().isPosZero(); // the bits are zero
-  auto integer = dyn_cast<IntegerAttr>(constant);
-  return integer && integer.getValue().isZero();
+/// The places in shared memory that a loaded tile is written to as it is, or with its axes in another order.
+static void forEachOperand(const AsyncTile &tile, function_ref<void(LocalAllocOp, ArrayRef<int32_t>)> visit) {
+  for (Operation *user : tile.load->getUsers()) {
+    if (auto alloc = dyn_cast<LocalAllocOp>(user))
+      visit(alloc, {});
+    if (auto trans = dyn_cast<tt::TransOp>(user))
+      for (Operation *next : trans->getUsers())
+        if (auto alloc = dyn_cast<LocalAllocOp>(next))
+          visit(alloc, trans.getOrder());
+  }
+}
+
+/// A descriptor's type before its axes were brought into `order`; empty: they are as they were.
+static MemDescType untransposed(MemDescType type, ArrayRef<int32_t> order) {
+  SmallVector<int32_t> inverse(order.size());
+  for (auto [to, from] : llvm::enumerate(order))
+    inverse[from] = to;
+  return order.empty() ? type : MemDescTransOp::resultType(type, inverse);
 }
 
 namespace {
@@ -91,6 +100,7 @@ struct Plan {
   SmallVector<AsyncTile> async;
   SmallVector<tt::LoadOp> early; // into registers
   uint64_t slotBytes = 0;        // of all async tiles
+  unsigned extraSlots = 0;       // that products read which go on in the next round
 };
 
 class PipelineLoopsPass : public compiler::impl::PipelineLoopsPassBase<PipelineLoopsPass> {
@@ -106,12 +116,13 @@ public:
     }
     AxisInfoAnalysis axes(function);
     SmallVector<scf::ForOp> loops;
-    uint64_t scratch = 0;
+    uint64_t allocated = 0;
     function.walk([&](Operation *op) {
       // Who divides the warps has said what runs ahead of what.
       if (auto loop = dyn_cast<scf::ForOp>(op); loop && !ttg::warpRegionOf(loop))
         loops.push_back(loop);
-      scratch = std::max(scratch, lower::scratchBytes(op));
+      if (auto alloc = dyn_cast<LocalAllocOp>(op))
+        allocated += alloc.getType().getSlots() * alloc.getType().slotBytes();
     });
     for (scf::ForOp loop : loops) {
       unsigned stages = wantedStages(loop, *found);
@@ -120,12 +131,22 @@ public:
       Plan plan = planOf(loop, axes, *found);
       if (plan.async.empty() && plan.early.empty())
         continue;
-      stages = stagesThatFit(loop, plan, stages, found->maxSharedBytes - std::min<uint64_t>(found->maxSharedBytes, scratch));
+      // What the loop's own tiles had for a round goes into their slots.
+      uint64_t others = scratchWithin(loop) + allocated - replacedBytes(plan);
+      stages = stagesThatFit(loop, plan, stages, found->maxSharedBytes - std::min<uint64_t>(found->maxSharedBytes, others));
+      allocated += plan.slotBytes * (stages + plan.extraSlots) - replacedBytes(plan);
       rewrite(loop, plan, stages);
     }
   }
 
 private:
+  /// What is before and behind the loop has its scratch memory while the loop's tiles have none.
+  static uint64_t scratchWithin(scf::ForOp loop) {
+    uint64_t bytes = 0;
+    loop.getBody()->walk([&](Operation *op) { bytes = std::max(bytes, lower::scratchBytes(op)); });
+    return bytes;
+  }
+
   unsigned wantedStages(scf::ForOp loop, const nvidia::Target &machine) {
     if (auto own = loop->getAttrOfType<IntegerAttr>("tt.num_stages"); own && own.getInt() > 0)
       return own.getInt();
@@ -156,43 +177,71 @@ private:
         plan.early.push_back(load);
       }
     }
+    for (auto dot : loop.getBody()->getOps<WarpgroupDotOp>())
+      if (goesOnInNextRound(dot, loop, plan))
+        plan.extraSlots = 1;
     return plan;
+  }
+
+  static bool goesOnInNextRound(WarpgroupDotOp dot, scf::ForOp loop, const Plan &plan) {
+    return carriesSum(dot) && llvm::all_of(ValueRange{dot.getA(), dot.getB()}, [&](Value operand) {
+             tt::LoadOp load = loadedOperand(operand);
+             return loop.isDefinedOutsideOfLoop(operand) || llvm::any_of(plan.async, [&](const AsyncTile &tile) { return tile.load == load; });
+           });
+  }
+
+  /// Shared memory of tiles that are written there from registers now.
+  static uint64_t replacedBytes(const Plan &plan) {
+    uint64_t bytes = 0;
+    for (const AsyncTile &tile : plan.async)
+      forEachOperand(tile, [&](LocalAllocOp alloc, ArrayRef<int32_t>) { bytes += alloc.getType().slotBytes(); });
+    return bytes;
   }
 
   /// How a load's tile lies in shared memory, if it can be copied there.
   std::optional<AsyncTile> asyncTile(tt::LoadOp load, AxisInfoAnalysis &axes, const nvidia::Target &machine) {
     Type element = tt::elementType(load.getType());
     bool cacheFits = load.getCache() == tt::CacheModifier::NONE || load.getCache() == tt::CacheModifier::CA || load.getCache() == tt::CacheModifier::CG;
-    if (!machine.has(nvidia::CpAsync) || isa<tt::PointerType>(element) || element.isInteger(1) || !cacheFits || (load.getOther() && !isZero(load.getOther())))
+    if (!machine.has(nvidia::CpAsync) || isa<tt::PointerType>(element) || element.isInteger(1) || !cacheFits || (load.getOther() && !tt::isZero(load.getOther())))
       return std::nullopt;
     TileLayout layout = layoutOf(load.getType());
     unsigned bytes = tt::bytesOf(element), each = std::min(layout.registers(), accessVector(load, layout, axes));
     if (each * bytes < 4)
       return std::nullopt;
-    TileLayout reader = layout;
-    for (Operation *user : load->getUsers())
-      if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
-        reader = layoutOf(conversion.getType());
-    ArrayRef<int64_t> shape = tt::shapeOf(load.getType());
-    SmallVector<uint32_t> offset = lower::planShared(layout, log2Of(each), reader, log2Of(ShapedType::getNumElements(shape)), bytes);
     AsyncTile tile;
-    tile.load = load, tile.contiguity = each;
-    tile.type = MemDescType::get(load.getContext(), shape, element, SharedAttr::get(load.getContext(), offset), 1, /*isMutable=*/true);
-    return tile;
+    tile.load = load;
+    ArrayRef<int64_t> shape = tt::shapeOf(load.getType());
+    SharedAttr place;
+    forEachOperand(tile, [&](LocalAllocOp alloc, ArrayRef<int32_t> order) { place = untransposed(alloc.getType(), order).getLayout(); });
+    if (!place) {
+      TileLayout reader = layout;
+      for (Operation *user : load->getUsers())
+        if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
+          reader = layoutOf(conversion.getType());
+      place = SharedAttr::get(load.getContext(), lower::planShared(layout, log2Of(each), reader, log2Of(ShapedType::getNumElements(shape)), bytes));
+    }
+    tile.type = MemDescType::get(load.getContext(), shape, element, place, 1, /*isMutable=*/true);
+    while (each * bytes >= 4 && !AsyncCopyOp::moves(each, layout, tile.type))
+      each /= 2;
+    tile.contiguity = each;
+    return each * bytes < 4 ? std::nullopt : std::optional(tile);
   }
 
   /// Fewer stages, and in the end fewer tiles, where shared memory does not suffice for as many as were asked for.
   unsigned stagesThatFit(scf::ForOp loop, Plan &plan, unsigned stages, uint64_t bytes) {
     unsigned wanted = stages;
-    while (stages > 2 && plan.slotBytes * stages > bytes)
+    auto needed = [&](unsigned stages) { return plan.slotBytes * (stages + plan.extraSlots); };
+    while (stages > 2 && needed(stages) > bytes)
       --stages;
-    while (plan.slotBytes * stages > bytes && !plan.async.empty()) {
+    if (needed(stages) > bytes)
+      plan.extraSlots = 0;
+    while (needed(stages) > bytes && !plan.async.empty()) {
       plan.slotBytes -= plan.async.back().type.slotBytes();
       plan.early.push_back(plan.async.pop_back_val().load);
     }
     if (stages != wanted)
-      mlir::emitRemark(loop.getLoc()) << "pipelined with " << stages << " stages: " << wanted << " need " << plan.slotBytes * wanted
-                                      << " bytes of shared memory, " << bytes << " are there";
+      mlir::emitRemark(loop.getLoc()) << "pipelined with " << stages << " stages: " << wanted << " need " << needed(wanted) << " bytes of shared memory, "
+                                      << bytes << " are there";
     return stages;
   }
 
@@ -205,6 +254,25 @@ static void readFromSlot(AsyncTile &tile, Value slot, Value token) {
   OpBuilder builder(tile.load);
   Location where = tile.load.getLoc();
   Value view = MemDescIndexOp::create(builder, where, tile.type, tile.memory, slot);
+  SmallVector<std::pair<LocalAllocOp, Value>> operands;
+  forEachOperand(tile, [&](LocalAllocOp alloc, ArrayRef<int32_t> order) {
+    if (untransposed(alloc.getType(), order).getLayout() != tile.type.getLayout())
+      return;
+    Value operand = view;
+    if (!order.empty())
+      operand = MemDescTransOp::create(builder, where, MemDescTransOp::resultType(tile.type, order), view, order);
+    operands.push_back({alloc, operand});
+  });
+  for (auto [alloc, operand] : operands) {
+    Operation *source = alloc.getSrc().getDefiningOp();
+    alloc.replaceAllUsesWith(operand);
+    alloc.erase();
+    while (source != tile.load && isOpTriviallyDead(source)) {
+      Operation *before = source->getOperand(0).getDefiningOp();
+      source->erase();
+      source = before;
+    }
+  }
   for (Operation *user : llvm::make_early_inc_range(tile.load->getUsers()))
     if (auto conversion = dyn_cast<ConvertLayoutOp>(user)) {
       builder.setInsertionPoint(conversion);
@@ -227,7 +295,8 @@ void PipelineLoopsPass::rewrite(scf::ForOp loop, Plan &plan, unsigned stages) {
   Fetch copies(loop), loads(loop);
   for (AsyncTile &tile : plan.async) {
     copies.include(tile.load);
-    MemDescType all = MemDescType::get(builder.getContext(), tile.type.getShape(), tile.type.getElementType(), tile.type.getLayout(), stages, true);
+    MemDescType all =
+        MemDescType::get(builder.getContext(), tile.type.getShape(), tile.type.getElementType(), tile.type.getLayout(), stages + plan.extraSlots, true);
     tile.memory = LocalAllocOp::create(builder, where, all, Value());
   }
   for (tt::LoadOp load : plan.early)
@@ -287,7 +356,7 @@ void PipelineLoopsPass::rewrite(scf::ForOp loop, Plan &plan, unsigned stages) {
 
   body.setInsertionPointToEnd(next.getBody());
   Value following = arith::AddIOp::create(body, where, slot, number(body, 1));
-  Value wraps = arith::CmpIOp::create(body, where, arith::CmpIPredicate::eq, following, number(body, stages));
+  Value wraps = arith::CmpIOp::create(body, where, arith::CmpIPredicate::eq, following, number(body, stages + plan.extraSlots));
   yielded.push_back(arith::SelectOp::create(body, where, wraps, number(body, 0), following));
   for (auto *group : {&copyState, &tokens, &loadState, &coming})
     yielded.append(*group);

@@ -1,5 +1,6 @@
 // Creation of tiles and movement of their elements: verifiers, folders and canonicalizations.
 #include "dialects/tt/TT.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include <numeric>
 
@@ -225,4 +226,18 @@ LogicalResult GatherOp::verify() {
   if (to.getShape() != indices.getShape() || to.getElementType() != from.getElementType())
     return emitOpError() << "must give " << RankedTensorType::get(indices.getShape(), from.getElementType()) << ", found " << to << " [G2]";
   return success();
+}
+
+bool tk::tt::isZero(Value value) {
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return isZero(splat.getSrc());
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return false;
+  if (auto elements = dyn_cast<SplatElementsAttr>(constant))
+    constant = elements.getSplatValue<Attribute>();
+  if (auto number = dyn_cast<FloatAttr>(constant))
+    return number.getValue().isPosZero();
+  auto integer = dyn_cast<IntegerAttr>(constant);
+  return integer && integer.getValue().isZero();
 }

@@ -37,6 +37,8 @@ inline mlir::Type elementType(mlir::Type type) {
     return tile.getElementType();
   return type;
 }
+/// A constant whose bits are zero, or a tile of them.
+bool isZero(mlir::Value value);
 /// The extents of a tile; none for a scalar.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Type type) {
   if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type))

@@ -11,12 +11,16 @@ MatrixShape ttg::shapeOf(MatrixUnit unit) {
   case MatrixUnit::M16N8K8: return {16, 8, 8};
   case MatrixUnit::M16N8K32: return {16, 8, 32};
   case MatrixUnit::M8N8K4: return {8, 8, 4};
+  case MatrixUnit::Wgmma: return {16, 8, 16}; // of one warp, and 16-bit operands
   }
   return {};
 }
 
 TileLayout ttg::matrixLayout(MmaAttr mma, MatrixOperand operand, ArrayRef<int64_t> shape, unsigned elementsPerRegister) {
   MatrixShape unit = shapeOf(mma.getUnit());
+  bool isGroup = mma.getUnit() == MatrixUnit::Wgmma;
+  if (isGroup)
+    unit.k = 8 * elementsPerRegister;
   SmallVector<AxisBits> axes = axisBitsOf(shape);
   AxisBits rows = axes[axes.size() - 2], columns = axes.back();
   TileLayout layout;
@@ -43,18 +47,27 @@ TileLayout ttg::matrixLayout(MmaAttr mma, MatrixOperand operand, ArrayRef<int64_
     while (nextColumn < unitColumns)
       layout.reg.push_back(take(columns, nextColumn));
   }
+  unsigned inGroup = isGroup ? 2 : 0; // bits of the warp number that are rows of one instruction
+  auto alongRows = [&](unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
+      layout.warp.push_back(operand == MatrixOperand::B ? 0 : take(rows, nextRow));
+  };
+  alongRows(inGroup);
+  // An instruction of a group has all its columns side by side, so the groups divide the axis from the top.
+  AxisBits ownColumns = columns;
+  if (isGroup && operand != MatrixOperand::A)
+    ownColumns.count -= std::min(ownColumns.count, log2Of(mma.getWarpsN()));
   for (unsigned i = 0; i < log2Of(mma.getWarpsN()); ++i)
-    layout.warp.push_back(operand == MatrixOperand::A ? 0 : take(columns, nextColumn));
-  for (unsigned i = 0; i < log2Of(mma.getWarpsM()); ++i)
-    layout.warp.push_back(operand == MatrixOperand::B ? 0 : take(rows, nextRow));
+    layout.warp.push_back(operand == MatrixOperand::A ? 0 : isGroup ? bit(columns, ownColumns.count + i) : take(columns, nextColumn));
+  alongRows(log2Of(mma.getWarpsM()) - inGroup);
   // Further instructions: along K first for operands, along N first for the accumulator.
   bool rowsFirst = operand == MatrixOperand::B;
   auto rest = [&](AxisBits axis, unsigned &next) {
     while (next < axis.count)
       layout.reg.push_back(take(axis, next));
   };
-  rowsFirst ? rest(rows, nextRow) : rest(columns, nextColumn);
-  rowsFirst ? rest(columns, nextColumn) : rest(rows, nextRow);
+  rowsFirst ? rest(rows, nextRow) : rest(ownColumns, nextColumn);
+  rowsFirst ? rest(ownColumns, nextColumn) : rest(rows, nextRow);
   for (size_t axis = axes.size() - 2; axis-- > 0;) {
     unsigned next = 0;
     rest(axes[axis], next);

@@ -130,16 +130,8 @@ LogicalResult LocalStoreOp::verify() {
   return agree(*this, getDst().getType(), getValue().getType(), tt::elementType(getValue().getType()), "LS1");
 }
 
-LogicalResult AsyncCopyOp::verify() {
-  MemDescType memory = getDst().getType();
-  if (!isa<tt::PointerType>(tt::elementType(getPtr().getType())))
-    return emitOpError() << "copies from pointers, found " << getPtr().getType() << " [AC1]";
-  if (!memory.getIsMutable())
-    return emitOpError() << "writes " << memory << ", which is not mutable [AC1]";
-  if (failed(agree(*this, memory, getPtr().getType(), tt::elementType(tt::pointeesOf(getPtr().getType())), "AC1")))
-    return failure();
-  uint64_t each = getContiguity(), bytes = each * tt::bytesOf(memory.getElementType());
-  TileLayout layout = layoutOf(getPtr().getType());
+bool AsyncCopyOp::moves(uint64_t each, const TileLayout &layout, MemDescType memory) {
+  uint64_t bytes = each * tt::bytesOf(memory.getElementType());
   SmallVector<uint32_t> offsets = memory.getLayout().offsetOfIndexBit();
   auto offsetOf = [&](uint32_t index) { return TileLayout::apply(offsets, index); };
   bool fits = (bytes == 4 || bytes == 8 || bytes == 16) && std::has_single_bit(each) && each <= layout.registers();
@@ -148,7 +140,19 @@ LogicalResult AsyncCopyOp::verify() {
   for (auto *group : {&layout.reg, &layout.lane, &layout.warp})
     for (size_t i = group == &layout.reg ? log2Of(each) : 0; fits && i < group->size(); ++i)
       fits = (offsetOf((*group)[i]) & (each - 1)) == 0;
-  if (!fits)
+  return fits;
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  MemDescType memory = getDst().getType();
+  if (!isa<tt::PointerType>(tt::elementType(getPtr().getType())))
+    return emitOpError() << "copies from pointers, found " << getPtr().getType() << " [AC1]";
+  if (!memory.getIsMutable())
+    return emitOpError() << "writes " << memory << ", which is not mutable [AC1]";
+  if (failed(agree(*this, memory, getPtr().getType(), tt::elementType(tt::pointeesOf(getPtr().getType())), "AC1")))
+    return failure();
+  uint64_t each = getContiguity();
+  if (!moves(each, layoutOf(getPtr().getType()), memory))
     return emitOpError() << "can't move " << each << " elements at once: they must be 4, 8 or 16 bytes, side by side in the registers and in " << memory
                          << " [AC2]";
   if (getMask()) {

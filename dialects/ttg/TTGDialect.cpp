@@ -102,6 +102,10 @@ Attribute MmaAttr::parse(AsmParser &parser, Type) {
     parser.emitError(parser.getCurrentLocation(), "expected a matrix unit and two warp counts");
     return {};
   }
+  if (*known == MatrixUnit::Wgmma && warps[0] % 4) {
+    parser.emitError(parser.getCurrentLocation(), "four warps execute wgmma, each for its rows");
+    return {};
+  }
   return get(parser.getContext(), *known, warps[0], warps[1]);
 }
 

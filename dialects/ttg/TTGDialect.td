@@ -33,15 +33,18 @@ def TTG_LinearAttr : TTG_Attr<"Linear", "linear", [DeclareAttrInterfaceMethods<T
 }
 
 def TTG_MatrixUnit : I32EnumAttr<"MatrixUnit", "instruction of a matrix unit", [
-  I32EnumAttrCase<"M16N8K16", 0, "m16n8k16">, I32EnumAttrCase<"M16N8K8", 1, "m16n8k8">, I32EnumAttrCase<"M16N8K32", 2, "m16n8k32">, I32EnumAttrCase<"M8N8K4", 3, "m8n8k4">]> {
+  I32EnumAttrCase<"M16N8K16", 0, "m16n8k16">, I32EnumAttrCase<"M16N8K8", 1, "m16n8k8">, I32EnumAttrCase<"M16N8K32", 2, "m16n8k32">, I32EnumAttrCase<"M8N8K4", 3, "m8n8k4">,
+  I32EnumAttrCase<"Wgmma", 4, "wgmma">]> {
   let cppNamespace = "::tk::ttg";
 }
 
 def TTG_MmaAttr : TTG_Attr<"Mma", "mma", [DeclareAttrInterfaceMethods<TTG_LayoutInterface>]> {
-  let summary = "accumulator of mma.sync";
+  let summary = "accumulator of mma.sync or wgmma";
   let description = [{
     `#ttg.mma<m16n8k16, warps = 2x2>`: the last two axes of the tile are cut into instruction tiles, which the warps take in turn: warps along M, then along N (bits of the warp
     number from the lowest: N first); the remaining bits of an axis are further registers. Leading axes are registers.
+
+    `wgmma`: of four warps, each of which has 16 rows of 64; warps along M are a multiple of four, and these four have the lowest bits of the warp number.
   }];
   let parameters = (ins "::tk::ttg::MatrixUnit":$unit, "unsigned":$warpsM, "unsigned":$warpsN);
   let hasCustomAssemblyFormat = 1;

@@ -86,6 +86,8 @@ def TTG_AsyncCopyOp : TTG_Op<"async_copy", [AttrSizedOperandSegments]> {
   let results = (outs TTG_TokenType:$token);
   let assemblyFormat = "$ptr `,` $dst (`mask` $mask^)? (`if` $pred^)? attr-dict `:` type($ptr) (`,` type($mask)^)? `->` type($dst)";
   let hasVerifier = 1;
+  /// AC2: whether so many elements can move at once.
+  let extraClassDeclaration = "static bool moves(uint64_t elements, const ::tk::ttg::TileLayout &from, ::tk::ttg::MemDescType to);";
 }
 
 def TTG_AsyncCommitOp : TTG_Op<"async_commit", [MemoryEffects<[MemWrite<SharedMemory>]>]> {
@@ -102,6 +104,53 @@ def TTG_AsyncWaitOp : TTG_Op<"async_wait", [MemoryEffects<[MemRead<SharedMemory>
   let results = (outs TTG_TokenType:$token);
   let assemblyFormat = "$groups attr-dict";
   let hasVerifier = 1;
+}
+
+def TTG_MemDescTransOp : TTG_Op<"memdesc_trans", [Pure]> {
+  let summary = "the same memory, its tile with permuted axes";
+  let description = "MT1. `order` is a permutation of the axes. MT2. The result has the permuted shape and layout, and all else of the operand.";
+  let arguments = (ins TTG_MemDescType:$src, DenseI32ArrayAttr:$order);
+  let results = (outs TTG_MemDescType:$result);
+  let assemblyFormat = "$src $order attr-dict `:` type($src) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static ::tk::ttg::MemDescType resultType(::tk::ttg::MemDescType from, ::llvm::ArrayRef<int32_t> order);
+  }];
+}
+
+// ---- products of warp groups ----
+
+def TTG_WarpgroupDotOp : TTG_Op<"warpgroup_dot", [AllTypesMatch<["c", "d"]>]> {
+  let summary = "d = a * b + c by wgmma, which goes on by itself";
+  let description = [{
+    The result, and the memory that is read, belong to the product until a `ttg.warpgroup_wait` has waited for it; before that the result may only be the sum of another product, be
+    carried by a loop, or be waited for. `c` ends here. Each product is a group of its own for waits.
+
+    WD1. c and d have the layout `#ttg.mma<wgmma>`, with 64 rows and 8 columns for each group at least. WD2. b is a descriptor of one slot of [K, N] in a layout of `swizzledLayout`; a is one of [M, K], or a tile in the fragments of
+    the instruction. WD3. Element types are the same (or both 8-bit floats) and have an instruction; K is a whole number of instructions. WD4. What is not 16 bits wide has K as its fast axis.
+  }];
+  let arguments = (ins AnyTypeOf<[TTG_MemDescType, TT_Tile]>:$a, Arg<TTG_MemDescType, "", [MemRead<SharedMemory>]>:$b, TT_Tile:$c, DefaultValuedAttr<I32Attr, "0">:$maxNumImpreciseAcc);
+  let results = (outs TT_Tile:$d);
+  let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` type($a) `*` type($b) `->` type($d)";
+  let hasVerifier = 1;
+  /// Elements of K in one instruction.
+  let extraClassDeclaration = "unsigned depth();";
+}
+
+def TTG_WarpgroupWaitOp : TTG_Op<"warpgroup_wait", [MemoryEffects<[MemRead<SharedMemory>, MemWrite<SharedMemory>]>,
+                                                    RangedTypesMatchWith<"the results have the types of the sums", "sums", "results", "::llvm::to_vector($_self)">]> {
+  let summary = "until all products but the last `pending` ones are done";
+  let description = "Of the region's warps, each waits for its group's products. WW1. The results have the types of the operands, which are sums of products. WW2. `pending` is 0 to 7.";
+  let arguments = (ins Variadic<TT_Tile>:$sums, I32Attr:$pending);
+  let results = (outs Variadic<TT_Tile>:$results);
+  let assemblyFormat = "($sums^ `:` type($sums))? attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$sums, "int32_t":$pending), [{ build($_builder, $_state, sums.getTypes(), sums, pending); }]>];
+  let hasVerifier = 1;
+}
+
+def TTG_ProxyFenceOp : TTG_Op<"proxy_fence", [MemoryEffects<[MemRead<SharedMemory>, MemWrite<SharedMemory>]>]> {
+  let summary = "what the thread has written to shared memory becomes visible to units that read it by themselves, after the next barrier";
+  let assemblyFormat = "attr-dict";
 }
 
 // ---- warp regions ----

@@ -50,6 +50,11 @@ public:
   llvm::SmallVector<llvm::Value *> multiply(llvm::IRBuilder<> &b, const lower::MatrixInstruction &instruction, llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> bWords,
                                             llvm::ArrayRef<llvm::Value *> c) override;
 
+  // NvidiaWarpgroup.cpp
+  llvm::SmallVector<llvm::Value *> multiplyWarpgroups(llvm::IRBuilder<> &b, const lower::WarpgroupProduct &product) override;
+  llvm::SmallVector<llvm::Value *> waitForProducts(llvm::IRBuilder<> &b, unsigned pending, llvm::ArrayRef<llvm::Value *> sums) override;
+  void proxyFence(llvm::IRBuilder<> &b) override;
+
 private:
   llvm::Value *atomicInstruction(llvm::IRBuilder<> &b, const lower::AtomicAccess &access, const std::string &operation, llvm::ArrayRef<llvm::Value *> values, bool isReduction);
   llvm::Value *atomicLoop(llvm::IRBuilder<> &b, const lower::AtomicAccess &access, tt::RMWOp op, llvm::Value *value);

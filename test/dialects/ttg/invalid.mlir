@@ -427,3 +427,132 @@ tt.func @f() {
   ttg.mbarrier_init %b, 0 : !ttg.memdesc<1xi64, #bar, mutable>
   tt.return
 }
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#sum = #ttg.mma<m16n8k16, warps = 4x1>
+tt.func @f(%c : tensor<64x8xf32, #sum>) {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  %b = ttg.local_alloc : !ttg.memdesc<32x8xbf16, #right, mutable>
+  // expected-error@+1 {{expected a sum of two axes in `#ttg.mma<wgmma>`}}
+  %d = ttg.warpgroup_dot %a, %b, %c : !ttg.memdesc<64x32xbf16, #left, mutable> * <32x8xbf16, #right, mutable> -> tensor<64x8xf32, #sum>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 8x1>
+tt.func @f(%c : tensor<64x8xf32, #mma>) {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  %b = ttg.local_alloc : !ttg.memdesc<32x8xbf16, #right, mutable>
+  // expected-error@+1 {{has less than an instruction's rows and columns for each group of warps}}
+  %d = ttg.warpgroup_dot %a, %b, %c : !ttg.memdesc<64x32xbf16, #left, mutable> * <32x8xbf16, #right, mutable> -> tensor<64x8xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+#any = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256]>
+tt.func @f(%c : tensor<64x8xf32, #mma>) {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  %b = ttg.local_alloc : !ttg.memdesc<64x8xbf16, #any, mutable>
+  // expected-error@+1 {{expected [M, K] and [K, N] for a sum of [M, N]}}
+  %d = ttg.warpgroup_dot %a, %b, %c : !ttg.memdesc<64x32xbf16, #left, mutable> * <64x8xbf16, #any, mutable> -> tensor<64x8xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+#any = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 64, 128]>
+tt.func @f(%c : tensor<64x8xf32, #mma>) {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  %b = ttg.local_alloc : !ttg.memdesc<32x8xbf16, #any, mutable>
+  // expected-error@+1 {{expected descriptors of one slot whose tile lies as the instruction reads it}}
+  %d = ttg.warpgroup_dot %a, %b, %c : !ttg.memdesc<64x32xbf16, #left, mutable> * <32x8xbf16, #any, mutable> -> tensor<64x8xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+tt.func @f(%c : tensor<64x8xi32, #mma>) {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xi16, #left, mutable>
+  %b = ttg.local_alloc : !ttg.memdesc<32x8xi16, #right, mutable>
+  // expected-error@+1 {{has no instruction for these types or this depth [WD3]}}
+  %d = ttg.warpgroup_dot %a, %b, %c : !ttg.memdesc<64x32xi16, #left, mutable> * <32x8xi16, #right, mutable> -> tensor<64x8xi32, #mma>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+#any = #ttg.linear<register = [1, 2, 4, 8], lane = [16, 32, 64, 128, 256], warp = [512, 1024]>
+tt.func @f(%a : tensor<64x32xbf16, #any>, %c : tensor<64x8xf32, #mma>) {
+  %b = ttg.local_alloc : !ttg.memdesc<32x8xbf16, #right, mutable>
+  // expected-error@+1 {{expected the fragments of the instruction}}
+  %d = ttg.warpgroup_dot %a, %b, %c : tensor<64x32xbf16, #any> * <32x8xbf16, #right, mutable> -> tensor<64x8xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+tt.func @f(%c : tensor<64x8xf32, #mma>) {
+  // expected-error@+1 {{can't leave 8 products pending [WW2]}}
+  %d = ttg.warpgroup_wait %c : tensor<64x8xf32, #mma> {pending = 8 : i32}
+  tt.return
+}
+
+// -----
+#any = #ttg.linear<register = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128, 256]>
+tt.func @f(%c : tensor<64x8xf32, #any>) {
+  // expected-error@+1 {{waits for sums of products}}
+  %d = ttg.warpgroup_wait %c : tensor<64x8xf32, #any> {pending = 0 : i32}
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+tt.func @f() {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  // expected-error@+1 {{expected a permutation of the axes}}
+  %b = ttg.memdesc_trans %a [1, 1] : <64x32xbf16, #left, mutable> -> <32x64xbf16, #left, mutable>
+  tt.return
+}
+
+// -----
+
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#right = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+tt.func @f() {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  // expected-error@+1 {{expected the result}}
+  %b = ttg.memdesc_trans %a [1, 0] : <64x32xbf16, #left, mutable> -> <32x64xbf16, #left, mutable>
+  tt.return
+}
+
+// -----
+
+#mma = #ttg.mma<wgmma, warps = 2x2>
+// expected-error@+1 {{four warps execute wgmma, each for its rows}}
+tt.func @f() { tt.return }

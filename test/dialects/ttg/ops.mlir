@@ -67,3 +67,25 @@ tt.func @warp_regions(%p: !tt.ptr<f32>, %n: i32, %t: tensor<128xf32, #wide>) att
   ttg.mbarrier_inval %bars : !ttg.memdesc<1xi64, #bar, mutable>
   tt.return
 }
+
+// A of 64 x 32 with rows of 64 bytes, its chunks exchanged; B is the transposed view of such a matrix.
+#left = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144, 256, 512, 1024]>
+#rows = #ttg.shared<offset = [1, 2, 4, 8, 16, 32, 72, 144]>
+#columns = #ttg.shared<offset = [8, 16, 32, 64, 128, 1, 66, 132]>
+#mma = #ttg.mma<wgmma, warps = 4x1>
+// CHECK-LABEL: tt.func @products
+tt.func @products(%c : tensor<64x8xf32, #mma>) {
+  %a = ttg.local_alloc : !ttg.memdesc<64x32xbf16, #left, mutable>
+  %t = ttg.local_alloc : !ttg.memdesc<8x32xbf16, #rows, mutable>
+  // CHECK: %[[B:.*]] = ttg.memdesc_trans %{{.*}} [1, 0] : <8x32xbf16, #{{.*}}, mutable> -> <32x8xbf16, #{{.*}}, mutable>
+  %b = ttg.memdesc_trans %t [1, 0] : <8x32xbf16, #rows, mutable> -> <32x8xbf16, #columns, mutable>
+  // CHECK: ttg.proxy_fence
+  ttg.proxy_fence
+  // CHECK: %[[D:.*]] = ttg.warpgroup_dot %{{.*}}, %[[B]], %{{.*}} : !ttg.memdesc<64x32xbf16, #{{.*}}, mutable> * <32x8xbf16, #{{.*}}, mutable> -> tensor<64x8xf32, #{{.*}}>
+  %d = ttg.warpgroup_dot %a, %b, %c : !ttg.memdesc<64x32xbf16, #left, mutable> * <32x8xbf16, #columns, mutable> -> tensor<64x8xf32, #mma>
+  // CHECK: ttg.warpgroup_wait {pending = 1 : i32}
+  ttg.warpgroup_wait {pending = 1 : i32}
+  // CHECK: %{{.*}} = ttg.warpgroup_wait %[[D]] : tensor<64x8xf32, #{{.*}}> {pending = 0 : i32}
+  %e = ttg.warpgroup_wait %d : tensor<64x8xf32, #mma> {pending = 0 : i32}
+  tt.return
+}

@@ -152,3 +152,74 @@ TEST_CASE("warps and further instructions are offsets of whole instruction tiles
       CHECK(seen.size() == size_t(size.batch * m * n));
     }
 }
+
+// PTX ISA, "Register Fragments for wgmma.mma_async": the sum of m64nNk16, where a warp of the group has 16 rows and d(i) stands in column (i / 4) * 8 + 2 * (laneid % 4) + i % 2;
+// A of 16-bit elements in registers is the same fragment as m16n8k16's, in the same rows.
+TEST_CASE("the fragments of wgmma are the figures of the ISA, and groups divide rows and columns") {
+  Maps maps;
+  struct Case {
+    int64_t m, n, k;
+    unsigned warpsM, warpsN;
+  };
+  const Case cases[] = {{64, 8, 16, 4, 1}, {64, 256, 64, 4, 1}, {128, 64, 32, 4, 1}, {128, 128, 16, 8, 1}, {64, 128, 16, 4, 2}, {256, 32, 32, 8, 2}};
+  for (const Case &size : cases) {
+    INFO(size.m << " x " << size.n << " x " << size.k << ", warps " << size.warpsM << " x " << size.warpsN);
+    MmaAttr unit = MmaAttr::get(&maps.context, MatrixUnit::Wgmma, size.warpsM, size.warpsN);
+    TileLayout c = matrixLayout(unit, MatrixOperand::C, {size.m, size.n}, 1), a = matrixLayout(unit, MatrixOperand::A, {size.m, size.k}, 2);
+    REQUIRE(c.isPermutation());
+    REQUIRE(a.isPermutation());
+    int groupsM = int(size.warpsM) / 4, groupsN = int(size.warpsN), columns = int(size.n) / groupsN, blocks = int(size.m) / 64 / groupsM;
+    REQUIRE(int(c.registers()) == blocks * columns / 2);
+    REQUIRE(int(a.registers()) == blocks * int(size.k) / 2);
+    for (int warp = 0; warp < int(size.warpsM * size.warpsN); ++warp)
+      for (int lane = 0; lane < 32; ++lane) {
+        int group = warp / 4, groupN = group % groupsN, groupM = group / groupsN, row = groupM * 64 + warp % 4 * 16 + lane / 4;
+        bool isRight = true;
+        for (int i = 0; i < int(c.registers()); ++i) {
+          int block = i / (columns / 2), own = i % (columns / 2);
+          Place expected{row + block * 64 * groupsM + (own % 4 < 2 ? 0 : 8), groupN * columns + own / 4 * 8 + lane % 4 * 2 + own % 2};
+          isRight = isRight && placeOf(c.indexOf(i, lane, warp), size.n) == expected;
+        }
+        for (int i = 0; i < int(a.registers()); ++i) {
+          int block = i / int(size.k / 2), own = i % int(size.k / 2), part = own % 8;
+          Place expected{row + block * 64 * groupsM + (part % 4 < 2 ? 0 : 8), own / 8 * 16 + (part < 4 ? 0 : 8) + lane % 4 * 2 + part % 2};
+          isRight = isRight && placeOf(a.indexOf(i, lane, warp), size.k) == expected;
+        }
+        INFO("warp " << warp << ", lane " << lane);
+        REQUIRE(isRight);
+      }
+  }
+}
+
+// PTX ISA, "Shared Memory Matrix Layout" of wgmma: within 8 rows the 16-byte chunk c of row r lies at chunk c ^ (r mod 8) for rows of 128 bytes, (r / 2 mod 4) for 64, (r / 4 mod 2) for 32.
+TEST_CASE("matrices in shared memory lie as wgmma reads them") {
+  Maps maps;
+  struct Case {
+    int64_t rows, columns;
+    unsigned fast, bytes;
+  };
+  const Case cases[] = {{64, 64, 1, 2}, {64, 32, 1, 2}, {8, 16, 1, 2}, {128, 256, 1, 2}, {256, 64, 0, 2}, {32, 128, 0, 2}, {64, 32, 1, 4}, {16, 64, 1, 1}, {16, 8, 1, 4}};
+  for (const Case &size : cases) {
+    INFO(size.rows << " x " << size.columns << " of " << size.bytes << " bytes, fast axis " << size.fast);
+    SharedAttr layout = swizzledLayout(&maps.context, {size.rows, size.columns}, size.fast, size.bytes);
+    REQUIRE(layout);
+    llvm::SmallVector<uint32_t> places = layout.offsetOfIndexBit();
+    int64_t along = size.fast ? size.columns : size.rows, across = size.fast ? size.rows : size.columns, width = std::min<int64_t>(128, along * size.bytes);
+    for (int64_t slow = 0; slow < across; ++slow)
+      for (int64_t fast = 0; fast < along; ++fast) {
+        int64_t byte = fast * size.bytes, panel = byte / width, inRow = byte % width, chunk = inRow / 16;
+        int64_t exchanged = chunk ^ (width == 128 ? slow % 8 : width == 64 ? slow / 2 % 4 : slow / 4 % 2);
+        int64_t expected = panel * across * width + slow * width + exchanged * 16 + inRow % 16;
+        uint32_t index = uint32_t(size.fast ? slow * size.columns + fast : fast * size.columns + slow);
+        REQUIRE(int64_t(TileLayout::apply(places, index)) * size.bytes == expected);
+      }
+    mlir::Type element = mlir::IntegerType::get(&maps.context, size.bytes * 8);
+    std::optional<SwizzledMatrix> found = swizzleOf(MemDescType::get(&maps.context, {size.rows, size.columns}, element, layout, 1, false));
+    REQUIRE(found);
+    CHECK(found->fastAxis == size.fast);
+    CHECK(int64_t(found->rowBytes) == width);
+    CHECK(int64_t(found->panelBytes) == across * width);
+  }
+  CHECK_FALSE(swizzledLayout(&maps.context, {64, 8}, 1, 2)); // rows of 16 bytes
+  CHECK_FALSE(swizzledLayout(&maps.context, {4, 64}, 1, 2)); // fewer than 8 rows
+}
