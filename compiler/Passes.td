@@ -68,6 +68,11 @@ def PipelineLoopsPass : TK_GpuPass<"tk-pipeline-loops", "::tk::tt::FuncOp"> {
                  Option<"numStages", "num-stages", "unsigned", "0", "rounds of a loop that are under way; 0: as suits the target">];
 }
 
+def AdvanceProductsPass : TK_GpuPass<"tk-advance-products", "::tk::tt::FuncOp"> {
+  let summary = "products of warp groups for the next round of their loop begin before the work of this one";
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def OverlapProductsPass : TK_GpuPass<"tk-overlap-products", "::tk::tt::FuncOp"> {
   let summary = "products of warp groups go on while the next round of their loop begins";
 }

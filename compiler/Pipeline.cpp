@@ -54,7 +54,9 @@ void buildGpuPipeline(mlir::OpPassManager &passes, const std::string &target, un
   PipelineLoopsPassOptions stages;
   stages.target = target, stages.numStages = numStages;
   passes.addNestedPass<tt::FuncOp>(createPipelineLoopsPass(stages));
-  // Products that nobody asks for before the next round need not be waited for in theirs: their tiles are in slots now.
+  // Tiles are in slots now: a round's first product may begin in the round before, and those that nobody asks for before the next round need not be waited for
+  // in theirs.
+  passes.addNestedPass<tt::FuncOp>(createAdvanceProductsPass());
   passes.addNestedPass<tt::FuncOp>(createOverlapProductsPass());
   // After the pipeliner, whose loads are copies by now; before barriers are placed, which order what is moved.
   passes.addNestedPass<tt::FuncOp>(createHoistLoadsPass());

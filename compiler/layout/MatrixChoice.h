@@ -10,7 +10,8 @@ struct OperandPlaces {
   unsigned aFast = 1, bFast = 1; // the axis along which an operand has its neighbours
 };
 
-/// The accumulator's layout, or nothing when the shape or the types have no instruction: then multiply-adds do it. `reason` says why, and where mma.sync does it what keeps wgmma from it.
+/// The accumulator's layout, or nothing when the shape or the types have no instruction: then multiply-adds do it. `reason` says why, and where mma.sync does
+/// it what keeps wgmma from it.
 ttg::MmaAttr chooseMatrixUnit(tt::DotOp dot, const nvidia::Target &target, unsigned warps, OperandPlaces places, std::string &reason);
 
 } // namespace tk::compiler

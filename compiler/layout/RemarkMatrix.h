@@ -19,7 +19,8 @@ inline void describeProduct(RecordRemark &remark, mlir::Type a, mlir::Type b, ml
     remark.fact("batch", batch);
 }
 inline void describeProduct(RecordRemark &remark, tt::DotOp dot, const llvm::Twine &unit) {
-  describeProduct(remark, tt::elementType(dot.getA().getType()), tt::elementType(dot.getB().getType()), dot.getType(), tt::shapeOf(dot.getA().getType()).back(), unit);
+  describeProduct(remark, tt::elementType(dot.getA().getType()), tt::elementType(dot.getB().getType()), dot.getType(), tt::shapeOf(dot.getA().getType()).back(),
+                  unit);
 }
 
 } // namespace tk::compiler

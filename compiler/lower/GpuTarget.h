@@ -38,19 +38,20 @@ struct MatrixInstruction {
   bool exactSums = true; // 8-bit floats: the sum has fp32's precision, even where the unit's own has less
 };
 
-/// Products of the groups of four warps that one operation stands for: for each step of K, for each block of 64 rows, for each block of columns one instruction.
+/// Products of the groups of four warps that one operation stands for: for each step of K, for each block of 64 rows, for each block of columns one
+/// instruction.
 struct WarpgroupProduct {
   mlir::Type a, b, sum;
   unsigned columns = 8, rowBlocks = 1, columnBlocks = 1, steps = 1;
-  /// Operands in shared memory: the address (ptr addrspace(3), the same in all threads of the group), how they lie, and where each instruction's part begins, in bytes:
-  /// [row block][step], [column block][step].
+  /// Operands in shared memory: the address (ptr addrspace(3), the same in all threads of the group), how they lie, and where each instruction's part begins,
+  /// in bytes: [row block][step], [column block][step].
   struct Memory {
     llvm::Value *address = nullptr;
     ttg::SwizzledMatrix matrix;
     bool isTransposed = false; // K is not the fast axis
     llvm::SmallVector<uint32_t> offsets;
   };
-  std::optional<Memory> left;                // else in registers:
+  std::optional<Memory> left;                 // else in registers:
   llvm::SmallVector<llvm::Value *> leftWords; // [row block][step][4]
   Memory right;
   /// Words of the sums, [row block][column block][..]. Empty: they begin with zero.

@@ -6,8 +6,8 @@
 // One analysis decides the barriers, over accesses (bytes, slot, read or write, by the thread or under way). An access must not meet what another thread may
 // still read or write since the last barrier. A copy under way does not end at barriers: a wait makes its bytes the thread's own writes, and only the barrier
 // after it makes them everybody's. Units that read shared memory by themselves (wgmma) see what threads have written only after a fence of the writers and then
-// a barrier: barriers behind such writes get the fence. The analysis follows structured control flow: what is pending after a branch is what is pending after either side, and a
-// loop's body starts with what its end leaves, where it is no longer known which slots these were.
+// a barrier: barriers behind such writes get the fence. The analysis follows structured control flow: what is pending after a branch is what is pending after
+// either side, and a loop's body starts with what its end leaves, where it is no longer known which slots these were.
 //
 // Regions of warps execute at the same time: what one of them has is never where another one has something, whatever the order in the text. What is handed to
 // partitions stays until they have ended. All threads of the block meet before the regions and behind them.

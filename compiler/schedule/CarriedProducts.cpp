@@ -5,16 +5,23 @@ using namespace mlir;
 using namespace tk;
 using namespace tk::ttg;
 
-bool compiler::carriesSum(WarpgroupDotOp dot) {
+WarpgroupWaitOp compiler::waitOf(WarpgroupDotOp dot) {
+  auto wait = dot->hasOneUse() ? dyn_cast<WarpgroupWaitOp>(*dot->user_begin()) : WarpgroupWaitOp();
+  return wait && wait->getBlock() == dot->getBlock() && wait.getNumOperands() == 1 && wait.getPending() == 0 ? wait : WarpgroupWaitOp();
+}
+
+bool compiler::isForNextRound(WarpgroupDotOp dot) {
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
-  auto argument = dyn_cast<BlockArgument>(dot.getC());
-  if (!loop || !argument || argument.getOwner() != loop.getBody() || !argument.hasOneUse() || !dot->hasOneUse() || !isa<MemDescType>(dot.getA().getType()))
+  WarpgroupWaitOp wait = waitOf(dot);
+  return loop && wait && wait->hasOneUse() && *wait->user_begin() == loop.getBody()->getTerminator();
+}
+
+bool compiler::carriesSum(WarpgroupDotOp dot) {
+  if (!isForNextRound(dot) || !isa<MemDescType>(dot.getA().getType()))
     return false;
-  auto wait = dyn_cast<WarpgroupWaitOp>(*dot->user_begin());
-  if (!wait || wait.getNumOperands() != 1 || wait.getPending() != 0 || !wait->hasOneUse())
-    return false;
-  OpOperand &use = *wait->use_begin();
-  return use.getOwner() == loop.getBody()->getTerminator() && use.getOperandNumber() + 1 == argument.getArgNumber();
+  auto loop = cast<scf::ForOp>(dot->getParentOp());
+  BlockArgument argument = loop.getRegionIterArg(waitOf(dot)->use_begin()->getOperandNumber());
+  return dot.getC() == argument && argument.hasOneUse();
 }
 
 tt::LoadOp compiler::loadedOperand(Value operand) {
@@ -23,4 +30,13 @@ tt::LoadOp compiler::loadedOperand(Value operand) {
   if (auto trans = dyn_cast_or_null<tt::TransOp>(source))
     source = trans.getSrc().getDefiningOp();
   return dyn_cast_or_null<tt::LoadOp>(source);
+}
+
+SmallVector<Operation *> compiler::viewsOf(Value operand, scf::ForOp loop) {
+  SmallVector<Operation *> views;
+  for (Operation *op = operand.getDefiningOp(); op && op->getBlock() == loop.getBody() && isa<MemDescTransOp, MemDescIndexOp>(op);
+       op = op->getOperand(0).getDefiningOp())
+    views.push_back(op);
+  std::reverse(views.begin(), views.end());
+  return views;
 }

@@ -116,13 +116,10 @@ public:
     }
     AxisInfoAnalysis axes(function);
     SmallVector<scf::ForOp> loops;
-    uint64_t allocated = 0;
-    function.walk([&](Operation *op) {
+    function.walk([&](scf::ForOp loop) {
       // Who divides the warps has said what runs ahead of what.
-      if (auto loop = dyn_cast<scf::ForOp>(op); loop && !ttg::warpRegionOf(loop))
+      if (!ttg::warpRegionOf(loop))
         loops.push_back(loop);
-      if (auto alloc = dyn_cast<LocalAllocOp>(op))
-        allocated += alloc.getType().getSlots() * alloc.getType().slotBytes();
     });
     for (scf::ForOp loop : loops) {
       unsigned stages = wantedStages(loop, *found);
@@ -132,19 +129,32 @@ public:
       if (plan.async.empty() && plan.early.empty())
         continue;
       // What the loop's own tiles had for a round goes into their slots.
-      uint64_t others = scratchWithin(loop) + allocated - replacedBytes(plan);
+      uint64_t others = bytesBeside(loop) - replacedBytes(plan);
       stages = stagesThatFit(loop, plan, stages, found->maxSharedBytes - std::min<uint64_t>(found->maxSharedBytes, others));
-      allocated += plan.slotBytes * (stages + plan.extraSlots) - replacedBytes(plan);
       rewrite(loop, plan, stages);
     }
   }
 
 private:
-  /// What is before and behind the loop has its scratch memory while the loop's tiles have none.
-  static uint64_t scratchWithin(scf::ForOp loop) {
-    uint64_t bytes = 0;
-    loop.getBody()->walk([&](Operation *op) { bytes = std::max(bytes, lower::scratchBytes(op)); });
-    return bytes;
+  /// Shared memory that is in use while the loop runs: scratch of what is in it, tiles of it and of what is around it. Slots of a loop before this one have no
+  /// reader here.
+  uint64_t bytesBeside(scf::ForOp loop) {
+    uint64_t scratch = 0, tiles = 0;
+    loop.getBody()->walk([&](Operation *op) { scratch = std::max(scratch, lower::scratchBytes(op)); });
+    getOperation().walk([&](LocalAllocOp alloc) {
+      bool isNeeded = llvm::any_of(alloc->getUsers(), [&](Operation *user) { return !isBefore(user, loop); });
+      if (isNeeded && alloc->getParentRegion()->isAncestor(loop.getBody()->getParent()))
+        tiles += alloc.getType().getSlots() * alloc.getType().slotBytes();
+      else if (loop->isAncestor(alloc))
+        tiles += alloc.getType().getSlots() * alloc.getType().slotBytes();
+    });
+    return scratch + tiles;
+  }
+
+  /// Is an operation, with all that it contains, over when the loop begins, however often both run?
+  static bool isBefore(Operation *op, scf::ForOp loop) {
+    Operation *here = loop->getBlock()->findAncestorOpInBlock(*op);
+    return here && here->isBeforeInBlock(loop);
   }
 
   unsigned wantedStages(scf::ForOp loop, const nvidia::Target &machine) {
@@ -184,9 +194,10 @@ private:
   }
 
   static bool goesOnInNextRound(WarpgroupDotOp dot, scf::ForOp loop, const Plan &plan) {
-    return carriesSum(dot) && llvm::all_of(ValueRange{dot.getA(), dot.getB()}, [&](Value operand) {
+    return isForNextRound(dot) && llvm::all_of(ValueRange{dot.getA(), dot.getB()}, [&](Value operand) {
              tt::LoadOp load = loadedOperand(operand);
-             return loop.isDefinedOutsideOfLoop(operand) || llvm::any_of(plan.async, [&](const AsyncTile &tile) { return tile.load == load; });
+             return !isa<MemDescType>(operand.getType()) || loop.isDefinedOutsideOfLoop(operand) ||
+                    llvm::any_of(plan.async, [&](const AsyncTile &tile) { return tile.load == load; });
            });
   }
 
@@ -202,7 +213,8 @@ private:
   std::optional<AsyncTile> asyncTile(tt::LoadOp load, AxisInfoAnalysis &axes, const nvidia::Target &machine) {
     Type element = tt::elementType(load.getType());
     bool cacheFits = load.getCache() == tt::CacheModifier::NONE || load.getCache() == tt::CacheModifier::CA || load.getCache() == tt::CacheModifier::CG;
-    if (!machine.has(nvidia::CpAsync) || isa<tt::PointerType>(element) || element.isInteger(1) || !cacheFits || (load.getOther() && !tt::isZero(load.getOther())))
+    if (!machine.has(nvidia::CpAsync) || isa<tt::PointerType>(element) || element.isInteger(1) || !cacheFits ||
+        (load.getOther() && !tt::isZero(load.getOther())))
       return std::nullopt;
     TileLayout layout = layoutOf(load.getType());
     unsigned bytes = tt::bytesOf(element), each = std::min(layout.registers(), accessVector(load, layout, axes));

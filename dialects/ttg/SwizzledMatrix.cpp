@@ -1,7 +1,7 @@
 // Matrices in shared memory as wgmma reads them: see TTG.h.
 //
-// With 16-byte chunks c of a row and the number r of a row, the machine finds chunk c of row r at place c ^ (r mod 8) of 128 bytes; rows of 64 bytes are exchanged by (r / 2) mod 4,
-// rows of 32 bytes by (r / 4) mod 2: the bits of the address from 128 bytes up, whatever the width.
+// With 16-byte chunks c of a row and the number r of a row, the machine finds chunk c of row r at place c ^ (r mod 8) of 128 bytes; rows of 64 bytes are
+// exchanged by (r / 2) mod 4, rows of 32 bytes by (r / 4) mod 2: the bits of the address from 128 bytes up, whatever the width.
 #include "dialects/ttg/TTG.h"
 
 using namespace mlir;

@@ -37,8 +37,8 @@ enum class MatrixOperand { A, B, C };
 /// `elementsPerRegister`: of a 32-bit register, 4 for 8-bit types to 1 for 32-bit types.
 TileLayout matrixLayout(MmaAttr mma, MatrixOperand operand, llvm::ArrayRef<int64_t> shape, unsigned elementsPerRegister);
 
-/// How a matrix of two axes lies in shared memory for wgmma: rows of `rowBytes` (32, 64 or 128) along the fast axis, chunks of 16 bytes of which are exchanged by the number of the slow
-/// axis, and one panel of such rows behind the other. PTX ISA, "Shared Memory Matrix Layout" of wgmma.
+/// How a matrix of two axes lies in shared memory for wgmma: rows of `rowBytes` (32, 64 or 128) along the fast axis, chunks of 16 bytes of which are exchanged
+/// by the number of the slow axis, and one panel of such rows behind the other. PTX ISA, "Shared Memory Matrix Layout" of wgmma.
 struct SwizzledMatrix {
   unsigned fastAxis = 1, rowBytes = 128;
   uint64_t panelBytes = 0; // of the whole slow axis

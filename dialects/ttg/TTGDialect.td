@@ -32,9 +32,9 @@ def TTG_LinearAttr : TTG_Attr<"Linear", "linear", [DeclareAttrInterfaceMethods<T
   let hasCustomAssemblyFormat = 1;
 }
 
-def TTG_MatrixUnit : I32EnumAttr<"MatrixUnit", "instruction of a matrix unit", [
-  I32EnumAttrCase<"M16N8K16", 0, "m16n8k16">, I32EnumAttrCase<"M16N8K8", 1, "m16n8k8">, I32EnumAttrCase<"M16N8K32", 2, "m16n8k32">, I32EnumAttrCase<"M8N8K4", 3, "m8n8k4">,
-  I32EnumAttrCase<"Wgmma", 4, "wgmma">]> {
+def TTG_MatrixUnit : I32EnumAttr<"MatrixUnit", "instruction of a matrix unit",
+                                 [I32EnumAttrCase<"M16N8K16", 0, "m16n8k16">, I32EnumAttrCase<"M16N8K8", 1, "m16n8k8">,
+                                  I32EnumAttrCase<"M16N8K32", 2, "m16n8k32">, I32EnumAttrCase<"M8N8K4", 3, "m8n8k4">, I32EnumAttrCase<"Wgmma", 4, "wgmma">]> {
   let cppNamespace = "::tk::ttg";
 }
 

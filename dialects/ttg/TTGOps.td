@@ -129,7 +129,8 @@ def TTG_WarpgroupDotOp : TTG_Op<"warpgroup_dot", [AllTypesMatch<["c", "d"]>]> {
     WD1. c and d have the layout `#ttg.mma<wgmma>`, with 64 rows and 8 columns for each group at least. WD2. b is a descriptor of one slot of [K, N] in a layout of `swizzledLayout`; a is one of [M, K], or a tile in the fragments of
     the instruction. WD3. Element types are the same (or both 8-bit floats) and have an instruction; K is a whole number of instructions. WD4. What is not 16 bits wide has K as its fast axis.
   }];
-  let arguments = (ins AnyTypeOf<[TTG_MemDescType, TT_Tile]>:$a, Arg<TTG_MemDescType, "", [MemRead<SharedMemory>]>:$b, TT_Tile:$c, DefaultValuedAttr<I32Attr, "0">:$maxNumImpreciseAcc);
+  let arguments = (ins AnyTypeOf<[TTG_MemDescType, TT_Tile]>:$a, Arg<TTG_MemDescType, "", [MemRead<SharedMemory>]>:$b, TT_Tile:$c,
+      DefaultValuedAttr<I32Attr, "0">:$maxNumImpreciseAcc);
   let results = (outs TT_Tile:$d);
   let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` type($a) `*` type($b) `->` type($d)";
   let hasVerifier = 1;
@@ -137,10 +138,12 @@ def TTG_WarpgroupDotOp : TTG_Op<"warpgroup_dot", [AllTypesMatch<["c", "d"]>]> {
   let extraClassDeclaration = "unsigned depth();";
 }
 
-def TTG_WarpgroupWaitOp : TTG_Op<"warpgroup_wait", [MemoryEffects<[MemRead<SharedMemory>, MemWrite<SharedMemory>]>,
-                                                    RangedTypesMatchWith<"the results have the types of the sums", "sums", "results", "::llvm::to_vector($_self)">]> {
+def TTG_WarpgroupWaitOp
+    : TTG_Op<"warpgroup_wait", [MemoryEffects<[MemRead<SharedMemory>, MemWrite<SharedMemory>]>,
+                                RangedTypesMatchWith<"the results have the types of the sums", "sums", "results", "::llvm::to_vector($_self)">]> {
   let summary = "until all products but the last `pending` ones are done";
-  let description = "Of the region's warps, each waits for its group's products. WW1. The results have the types of the operands, which are sums of products. WW2. `pending` is 0 to 7.";
+  let description = "Of the region's warps, each waits for its group's products. WW1. The results have the types of the operands, which are sums of products. "
+                    "WW2. `pending` is 0 to 7.";
   let arguments = (ins Variadic<TT_Tile>:$sums, I32Attr:$pending);
   let results = (outs Variadic<TT_Tile>:$results);
   let assemblyFormat = "($sums^ `:` type($sums))? attr-dict";

@@ -64,7 +64,8 @@ LogicalResult WarpgroupDotOp::verify() {
     return emitOpError() << "has no instruction for these types or this depth [WD3]";
   std::optional<SwizzledMatrix> right = swizzleOf(b), left = memory ? swizzleOf(memory) : std::nullopt;
   if (b.getSlots() != 1 || !right || (memory && (memory.getSlots() != 1 || !left)))
-    return emitOpError() << "expected descriptors of one slot whose tile lies as the instruction reads it, found " << getA().getType() << " and " << b << " [WD2]";
+    return emitOpError() << "expected descriptors of one slot whose tile lies as the instruction reads it, found " << getA().getType() << " and " << b
+                         << " [WD2]";
   if (!memory && layoutOf(getA().getType()) != matrixLayout(unit, MatrixOperand::A, aShape, 4 / tt::bytesOf(aElement)))
     return emitOpError() << "expected the fragments of the instruction, found " << getA().getType() << " [WD2]";
   if (tt::bytesOf(aElement) != 2 && (right->fastAxis != 0 || (left && left->fastAxis != 1)))

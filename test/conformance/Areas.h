@@ -6,7 +6,7 @@ namespace tk::conformance {
 
 #define TK_CONFORMANCE_AREAS(X)                                                                                                                        \
   X(Promotion)                                                                                                                                         \
-  X(Literals) X(IntegerArithmetic) X(Casts) X(Float8) X(FloatOperators) X(MathGates) X(Reductions) X(Scans) X(Movement) X(OddExtents) X(OddRows) X(Dot) X(Random) \
+  X(Literals) X(IntegerArithmetic) X(Casts) X(Float8) X(FloatOperators) X(MathGates) X(Reductions) X(Scans) X(Movement) X(OddExtents) X(OddRows) X(Dot) X(WideProducts) X(Random) \
       X(MemoryAccess) X(Atomics) X(Replicas) X(ControlFlow) X(TypeFaults) X(MemoryFaults) X(OffsetFaults) X(LoopFaults) X(ProgramFaults)
 
 #define TK_AREA(name) void add##name(Suite &suite);

@@ -224,6 +224,8 @@ std::string Executor::Impl::assemble(Prepared &prepared, const std::string &targ
   cuda::Assembled result = cuda::runPtxas(runtime::environment().ptxas, ptx, target);
   if (result.cubin.empty())
     return fmt::format("ptxas refuses the code: `{}`", firstLine(result.log));
+  if (size_t at = result.log.find("wgmma.mma_async instructions are serialized"); at != std::string::npos)
+    return fmt::format("ptxas parts the products: `{}`", firstLine(result.log.substr(at)));
   assembled.insert(std::move(code));
   return "";
 }

@@ -167,12 +167,12 @@ Value *Instructions::math(IRBuilder<> &b, mlir::Operation *op, ArrayRef<Value *>
   if (!v.front()->getType()->isFloatTy())
     return nullptr;
   auto unary = [&](const char *text, Value *operand) { return assembly(b, b.getFloatTy(), std::string(text) + " $0, $1;", "=f,f", {operand}, false); };
-  // Errors by the PTX ISA: ex2 2 ulp, rsqrt 2^-22.9 relative, div.full 2 ulp, sqrt.approx 2^-23 relative. What is not marked stays LLVM's, which is correctly
-  // rounded.
+  // exp and exp2 flush subnormal results to zero, as Triton has it by default: keeping them takes three more instructions each. Errors by the PTX ISA: ex2 2
+  // ulp, rsqrt 2^-22.9 relative, div.full 2 ulp, sqrt.approx 2^-23 relative. What is not marked stays LLVM's, which is correctly rounded.
   if (mlir::isa<mlir::math::Exp2Op>(op))
-    return unary("ex2.approx.f32", v[0]);
+    return unary("ex2.approx.ftz.f32", v[0]);
   if (mlir::isa<mlir::math::ExpOp>(op))
-    return unary("ex2.approx.f32", b.CreateFMul(v[0], ConstantFP::get(b.getFloatTy(), 1.4426950408889634)));
+    return unary("ex2.approx.ftz.f32", b.CreateFMul(v[0], ConstantFP::get(b.getFloatTy(), 1.4426950408889634)));
   if (mlir::isa<mlir::math::RsqrtOp>(op))
     return unary("rsqrt.approx.f32", v[0]);
   if (!mlir::isa<mlir::math::SqrtOp, mlir::arith::DivFOp>(op) || !tt::elementType(op->getResult(0).getType()).isF32())

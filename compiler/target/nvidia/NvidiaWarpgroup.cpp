@@ -1,4 +1,5 @@
-// wgmma: products of four warps, asynchronous, with operands in shared memory. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+// wgmma: products of four warps, asynchronous, with operands in shared memory. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+// Instructions".
 //
 // All instructions of one operation are one statement, so that nothing can come between them that touches their registers: ptxas would wait for each of them
 // then. The sums are inputs and outputs at the same places; between operations they are values like any others, which stay where they are as long as nobody
@@ -9,8 +10,8 @@
 using namespace llvm;
 namespace tk::nvidia {
 
-/// PTX ISA, "Matrix Descriptor Format": address, leading and stride byte offset in units of 16 bytes, the swizzle in the two highest bits. With K as the fast axis a
-/// swizzled operand has no leading offset; else it leads from one panel to the next. The stride goes from one 8 rows to the next.
+/// PTX ISA, "Matrix Descriptor Format": address, leading and stride byte offset in units of 16 bytes, the swizzle in the two highest bits. With K as the fast
+/// axis a swizzled operand has no leading offset; else it leads from one panel to the next. The stride goes from one 8 rows to the next.
 static Value *descriptorOf(IRBuilder<> &b, const lower::WarpgroupProduct::Memory &memory) {
   uint64_t mode = memory.matrix.rowBytes == 128 ? 1 : memory.matrix.rowBytes == 64 ? 2 : 3;
   uint64_t leading = memory.isTransposed ? memory.matrix.panelBytes : 16, stride = 8 * memory.matrix.rowBytes;

@@ -153,8 +153,8 @@ TEST_CASE("warps and further instructions are offsets of whole instruction tiles
     }
 }
 
-// PTX ISA, "Register Fragments for wgmma.mma_async": the sum of m64nNk16, where a warp of the group has 16 rows and d(i) stands in column (i / 4) * 8 + 2 * (laneid % 4) + i % 2;
-// A of 16-bit elements in registers is the same fragment as m16n8k16's, in the same rows.
+// PTX ISA, "Register Fragments for wgmma.mma_async": the sum of m64nNk16, where a warp of the group has 16 rows and d(i) stands in column (i / 4) * 8 + 2 *
+// (laneid % 4) + i % 2; A of 16-bit elements in registers is the same fragment as m16n8k16's, in the same rows.
 TEST_CASE("the fragments of wgmma are the figures of the ISA, and groups divide rows and columns") {
   Maps maps;
   struct Case {
@@ -191,14 +191,16 @@ TEST_CASE("the fragments of wgmma are the figures of the ISA, and groups divide 
   }
 }
 
-// PTX ISA, "Shared Memory Matrix Layout" of wgmma: within 8 rows the 16-byte chunk c of row r lies at chunk c ^ (r mod 8) for rows of 128 bytes, (r / 2 mod 4) for 64, (r / 4 mod 2) for 32.
+// PTX ISA, "Shared Memory Matrix Layout" of wgmma: within 8 rows the 16-byte chunk c of row r lies at chunk c ^ (r mod 8) for rows of 128 bytes, (r / 2 mod 4)
+// for 64, (r / 4 mod 2) for 32.
 TEST_CASE("matrices in shared memory lie as wgmma reads them") {
   Maps maps;
   struct Case {
     int64_t rows, columns;
     unsigned fast, bytes;
   };
-  const Case cases[] = {{64, 64, 1, 2}, {64, 32, 1, 2}, {8, 16, 1, 2}, {128, 256, 1, 2}, {256, 64, 0, 2}, {32, 128, 0, 2}, {64, 32, 1, 4}, {16, 64, 1, 1}, {16, 8, 1, 4}};
+  const Case cases[] = {{64, 64, 1, 2},  {64, 32, 1, 2}, {8, 16, 1, 2},  {128, 256, 1, 2}, {256, 64, 0, 2},
+                        {32, 128, 0, 2}, {64, 32, 1, 4}, {16, 64, 1, 1}, {16, 8, 1, 4}};
   for (const Case &size : cases) {
     INFO(size.rows << " x " << size.columns << " of " << size.bytes << " bytes, fast axis " << size.fast);
     SharedAttr layout = swizzledLayout(&maps.context, {size.rows, size.columns}, size.fast, size.bytes);
