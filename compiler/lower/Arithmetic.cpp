@@ -24,6 +24,23 @@ Value *Arithmetic::round(Value *value, mlir::Type narrow, bool towardZero) { ret
 Value *Arithmetic::decode(Value *bits, mlir::Type narrow) { return decodeFloat(b, bits, narrow); }
 Value *Arithmetic::encode(Value *value, mlir::Type narrow) { return encodeFloat(b, value, narrow); }
 
+/// The address `offset` elements on. Of a sum, what was computed before this block goes to the pointer first: in a loop that is done once, and the rest is one multiply-add a round.
+static Value *advance(IRBuilder<> &b, Value *pointer, Value *offset, unsigned bytes) {
+  auto by = [&](Value *from, Value *count) { return b.CreateGEP(b.getInt8Ty(), from, b.CreateMul(count, ConstantInt::get(count->getType(), bytes))); };
+  auto isEarlier = [&](Value *value) {
+    auto *instruction = dyn_cast<Instruction>(value);
+    return !instruction || instruction->getParent() != b.GetInsertBlock();
+  };
+  if (auto *sum = dyn_cast<BinaryOperator>(offset); sum && sum->getOpcode() == Instruction::Add && !isEarlier(sum)) {
+    Value *first = sum->getOperand(0), *second = sum->getOperand(1);
+    if (isEarlier(second))
+      std::swap(first, second);
+    if (isEarlier(first) && !isEarlier(second))
+      return by(by(pointer, first), second);
+  }
+  return by(pointer, offset);
+}
+
 static bool roundsAfter(mlir::Operation *op) {
   return !mlir::isa<arith::NegFOp, arith::SelectOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp, arith::ExtFOp, tt::FpToFpOp, arith::TruncFOp, tt::BitcastOp, arith::BitcastOp,
                      math::AbsFOp, math::CopySignOp, tt::ClampFOp>(op);
@@ -82,8 +99,7 @@ Value *Arithmetic::emit(mlir::Operation *op, ArrayRef<Value *> v) {
     result = b.CreateSelect(v[0], v[1], v[2]);
   else if (auto add = mlir::dyn_cast<tt::AddPtrOp>(op)) {
     auto pointee = mlir::cast<tt::PointerType>(tt::elementType(add.getType())).getPointeeType();
-    Value *offset = b.CreateSExtOrTrunc(v[1], likeType(v[1]->getType(), b.getInt64Ty()));
-    result = b.CreateGEP(b.getInt8Ty(), v[0], b.CreateMul(offset, ConstantInt::get(offset->getType(), tt::bytesOf(pointee))));
+    result = advance(b, v[0], b.CreateSExtOrTrunc(v[1], likeType(v[1]->getType(), b.getInt64Ty())), tt::bytesOf(pointee));
   } else if (mlir::isa<tt::PtrToIntOp>(op))
     result = b.CreatePtrToInt(v[0], likeType(v[0]->getType(), b.getInt64Ty()));
   else if (mlir::isa<tt::IntToPtrOp>(op))

@@ -12,16 +12,26 @@ def emit(path, kernel, target, stage):
     return subprocess.run([tkc, "compile", path, "--kernel", kernel, "--target", target, "--emit", stage], check=True, capture_output=True, text=True).stdout
 
 
+def kernels(text):
+    """The functions with a decorator; others are called by them."""
+    return [name for decorator, name in re.findall(r"^(@.*\n(?:[ @].*\n)*)?def (\w+)\(", text, re.M) if decorator]
+
+
+def linesOf(source, function):
+    first = next(i for i, line in enumerate(source) if line.startswith(f"def {function}("))
+    return first, next((i for i in range(first + 1, len(source)) if source[i] and not source[i].startswith((" ", ")"))), len(source))
+
+
 def checkLines(path, kernel, ptx):
     source = path.read_text().splitlines()
-    first = next(i for i, line in enumerate(source) if line.startswith(f"def {kernel}("))
-    last = next((i for i in range(first + 1, len(source)) if source[i] and not source[i].startswith((" ", ")"))), len(source))
+    first, last = linesOf(source, kernel)
+    called = [linesOf(source, name) for name in re.findall(r"^def (\w+)\(", path.read_text(), re.M) if name not in kernels(path.read_text())]
     now, seen = 0, set()
     for line in ptx.splitlines():
         if match := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", line):
             assert match[1] == "1", line
             now = int(match[2])
-            assert now == 0 or first < now <= last, f"{path}: {line.strip()} is not in `{kernel}`"
+            assert now == 0 or first < now <= last or any(begin < now <= end for begin, end in called), f"{path}: {line.strip()} is not in `{kernel}` or what it calls"
         for instruction, words in (("ld.global", ("load(",)), ("cp.async.ca", ("load(",)), ("cp.async.cg", ("load(",)), ("st.global", ("store(",))):
             if f"{instruction}." in line and now:
                 seen.add("ld.global" if instruction.startswith("cp.async") else instruction)
@@ -32,7 +42,7 @@ def checkLines(path, kernel, ptx):
 
 for target in targets:
     for path in sorted(samples.glob("*.tk")):
-        for kernel in re.findall(r"^def (\w+)\(", path.read_text(), re.M):
+        for kernel in kernels(path.read_text()):
             if "@tk.example" not in path.read_text():
                 continue
             assert "#ttg." in emit(path, kernel, target, "ttg"), (path, target)

@@ -1,4 +1,4 @@
-# explain_all.py TKC SAMPLES TARGET...: `tkc explain` of every sample for every target, as text and as JSON; every line of the kernels is shown once.
+# explain_all.py TKC SAMPLES TARGET...: `tkc explain` of every sample for every target, as text and as JSON; every line from the first kernel on is shown.
 import json
 import pathlib
 import subprocess
@@ -16,6 +16,8 @@ for target in targets:
             for remark in kernel["remarks"]:
                 assert 1 <= remark["line"] <= len(lines) and remark["file"] == str(path), remark
                 assert remark["kind"] == "shared" or "^ " + remark["text"] in text, remark
-        for line in lines[[i for i, line in enumerate(lines) if line.startswith("def ")][0]:]:
+        # What a kernel calls is shown where something is said of it.
+        names = [kernel["kernel"] for kernel in data["kernels"]]
+        for line in lines[min(i for i, line in enumerate(lines) if line.startswith(tuple(f"def {name}(" for name in names))):]:
             assert not line.startswith("    ") or f" | {line}" in text, (path, target, line)
 print("every sample is explained for", ", ".join(targets))
