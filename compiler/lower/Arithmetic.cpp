@@ -24,7 +24,8 @@ Value *Arithmetic::round(Value *value, mlir::Type narrow, bool towardZero) { ret
 Value *Arithmetic::decode(Value *bits, mlir::Type narrow) { return decodeFloat(b, bits, narrow); }
 Value *Arithmetic::encode(Value *value, mlir::Type narrow) { return encodeFloat(b, value, narrow); }
 
-/// The address `offset` elements on. Of a sum, what was computed before this block goes to the pointer first: in a loop that is done once, and the rest is one multiply-add a round.
+/// The address `offset` elements on. Of a sum, what was computed before this block goes to the pointer first: in a loop that is done once, and the rest is one
+/// multiply-add a round.
 static Value *advance(IRBuilder<> &b, Value *pointer, Value *offset, unsigned bytes) {
   auto by = [&](Value *from, Value *count) { return b.CreateGEP(b.getInt8Ty(), from, b.CreateMul(count, ConstantInt::get(count->getType(), bytes))); };
   auto isEarlier = [&](Value *value) {

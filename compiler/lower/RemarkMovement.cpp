@@ -56,6 +56,8 @@ static Operation *wantedBy(Operation *op) {
 }
 
 static std::string nameOf(Operation *op) {
+  if (isa<ttg::WarpgroupDotOp, ttg::WarpgroupWaitOp>(op))
+    return "dot";
   StringRef name = op->getName().getStringRef();
   return name.substr(name.find('.') + 1).str();
 }
